@@ -1,0 +1,34 @@
+// The OpenSandbox surfaces: request to ReplyPlan.
+#ifndef OPENSANDBOX_EMULATOR_OPENSANDBOX_SURFACES_H_
+#define OPENSANDBOX_EMULATOR_OPENSANDBOX_SURFACES_H_
+
+#include <memory>
+#include <string>
+
+#include "emulator/service/call.h"
+
+namespace opensandbox::emulator {
+
+// Segment router for all OpenSandbox surfaces. Execd and egress are reached at
+//   /sandbox/{id}/proxy/{port}/...        what GET endpoints hands out (no key), and
+//   (/v1)?/sandboxes/{id}/proxy/{port}/...  the server proxy.
+// Never uses a regular expression; any path length is safe.
+Route RouteRequest(const Request& request);
+
+// Authentication of the lifecycle server (wire reference 1.2): true if this route needs a key.
+bool NeedsApiKey(const Request& request, const Route& route);
+ReplyPlan MissingApiKey(const std::string& request_id, WallTime wall_now);
+ReplyPlan InvalidApiKey(const std::string& request_id, WallTime wall_now);
+
+// Lifecycle: everything that is not execd or egress; answers 404/405/307 itself.
+ReplyPlan HandleLifecycle(Call& call);
+// execd and egress by port: 44772 execd, 18080 egress, 8080 and others: refused. `route.via_server_proxy` gives the
+// server proxy's headers and its errors.
+ReplyPlan HandleSandboxPort(Call& call);
+
+// The reply of the lifecycle server to a request that is no valid HTTP (400 text/plain, connection closed).
+ReplyPlan InvalidHttpReply(WallTime wall_now);
+
+}  // namespace opensandbox::emulator
+
+#endif  // OPENSANDBOX_EMULATOR_OPENSANDBOX_SURFACES_H_

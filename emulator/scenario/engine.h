@@ -1,0 +1,74 @@
+// Decides, request by request, what a loaded scenario makes of it, and counts what it did.
+#ifndef OPENSANDBOX_EMULATOR_SCENARIO_ENGINE_H_
+#define OPENSANDBOX_EMULATOR_SCENARIO_ENGINE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/core/http_message.h"
+#include "emulator/scenario/scenario.h"
+
+namespace opensandbox::emulator {
+
+struct OperationCall {
+  std::string operation;
+  const Request* request = nullptr;
+  std::string sandbox_image;  // of the sandbox concerned; of the request's body for a create
+  Duration since_load{0};
+};
+
+// The fault rules that act on one request, in file order. `respond` of the first one that has it counts.
+struct Decision {
+  std::vector<const FaultRule*> rules;
+  bool commit = true;
+  const Respond* respond = nullptr;
+  std::vector<std::string> RuleIds() const;
+};
+
+struct RuleUsage {
+  std::string id;
+  std::uint64_t fitted = 0;  // requests that fitted its match
+  std::uint64_t fired = 0;
+  bool may_stay_unused = false;
+};
+
+// One per tenant and loaded scenario. Not thread-safe: its tenant's lock guards it. Draws come from streams of
+// (seed, rule id, occurrence), so a rule more or less leaves the others' draws alone.
+class ScenarioEngine {
+ public:
+  ScenarioEngine(std::shared_ptr<const Scenario> scenario, std::uint64_t seed);
+
+  const Scenario& scenario() const { return *scenario_; }
+  std::uint64_t seed() const { return seed_; }
+
+  // First matching rule of `sandboxes`; without one: Running at once.
+  SandboxBehaviour PlanSandbox(const std::string& image, const std::map<std::string, std::string>& metadata);
+  Decision Decide(const OperationCall& call);
+  // First matching rule of `execution`. Without one: an empty success with an empty rule_id, and `near_miss` (if not
+  // null) explains the closest rule and the first difference.
+  ExecutionScript PlanExecution(const ExecutionCall& call, std::string* near_miss);
+
+  std::vector<RuleUsage> FaultUsage() const;
+  std::uint64_t unmatched_executions() const { return unmatched_executions_; }
+
+ private:
+  std::shared_ptr<const Scenario> scenario_;
+  std::uint64_t seed_;
+  std::uint64_t creates_ = 0;
+  std::map<std::string, RuleUsage> usage_;
+  std::map<std::string, std::uint64_t> occurrences_;
+  std::uint64_t unmatched_executions_ = 0;
+};
+
+// The default scenario: everything works.
+std::shared_ptr<const Scenario> DefaultScenario();
+
+bool Matches(const TextPattern& pattern, const std::string& value);
+
+}  // namespace opensandbox::emulator
+
+#endif  // OPENSANDBOX_EMULATOR_SCENARIO_ENGINE_H_

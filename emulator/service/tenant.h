@@ -1,0 +1,53 @@
+// A tenant: one API key's own world. Tenants never see each other.
+#ifndef OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
+#define OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "emulator/core/journal.h"
+#include "emulator/core/ledger.h"
+#include "emulator/core/sandbox_store.h"
+#include "emulator/scenario/engine.h"
+#include "opensandbox/base/clock.h"
+
+namespace opensandbox::emulator {
+
+// A code context of execd (wire reference 2.6).
+struct CodeContext {
+  std::string id;
+  std::string language;
+  std::string cwd;
+  bool is_default = false;
+  std::int64_t execution_count = 0;
+};
+
+class RunningExecution;  // emulator/opensandbox/execd_stream.h
+
+// What execd keeps for one sandbox.
+struct ExecdState {
+  std::map<std::string, CodeContext> contexts;                      // by id
+  std::map<std::string, std::weak_ptr<RunningExecution>> running;   // by execution id (context id for code)
+};
+
+struct Tenant {
+  std::string name;     // for people; the API key never appears in logs or reports
+  std::string api_key;  // "" only for the tenant of a server without keys
+  std::shared_ptr<Clock> clock;
+  std::uint64_t seed = 0;
+  bool strict = false;
+
+  // Guards everything below. Never held while anything blocks.
+  std::mutex mutex;
+  TimePoint loaded{};  // when the scenario was loaded or reset
+  std::unique_ptr<SandboxStore> store;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<ScenarioEngine> engine;
+  std::map<std::string, ExecdState> execd;  // by sandbox id
+};
+
+}  // namespace opensandbox::emulator
+
+#endif  // OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
