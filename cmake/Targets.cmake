@@ -2,7 +2,8 @@
 
 add_library(opensandbox_flags INTERFACE)
 target_compile_features(opensandbox_flags INTERFACE cxx_std_20)
-target_compile_options(opensandbox_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+target_compile_options(opensandbox_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                                                    -Wno-missing-field-initializers)  # designated initialisers
 if(OPENSANDBOX_WERROR)
   target_compile_options(opensandbox_flags INTERFACE -Werror)
 endif()

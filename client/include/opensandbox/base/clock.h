@@ -26,7 +26,7 @@ struct WaitRequest {
   int fd = -1;
   short events = 0;
   // Give up when the clock reaches this. Absent: never.
-  std::optional<TimePoint> deadline;
+  std::optional<TimePoint> deadline = std::nullopt;
   // Made by the same clock. May be null.
   Waker* waker = nullptr;
   // Shown where a clock tells what it waits for, e.g. "client idle timeout".
