@@ -11,7 +11,7 @@
 
 namespace opensandbox {
 
-// "250ms", "1.5s", "5m", "24h", "10us", "7d"; no sign, no blanks, unit required ("0" alone is allowed). nullopt otherwise.
+// "250ms", "1.5s", "5m", "24h", "10us", "3ns", "7d"; no sign, no blanks, unit required ("0" alone is allowed). nullopt otherwise.
 std::optional<Duration> ParseDuration(std::string_view text);
 // The shortest exact form of the above with at most 9 decimals: "30s", "1.25s", "2m30s" is written "150s".
 std::string FormatDuration(Duration duration);
