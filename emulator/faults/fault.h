@@ -13,7 +13,7 @@ struct FaultContext {
 };
 
 // Applies a decision to the plan that the surface made (or to an empty one if the operation was not committed). Order:
-// respond, append, cut, ending, delay. `plan` is the surface's answer; its on_end is kept.
+// respond, append, ending, cut, delay. `plan` is the surface's answer; its on_end is kept.
 ReplyPlan ApplyFaults(const Decision& decision, ReplyPlan plan, const FaultContext& context);
 
 }  // namespace opensandbox::emulator

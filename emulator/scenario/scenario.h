@@ -19,10 +19,14 @@ namespace opensandbox::emulator {
 enum class ClockMode { kReal, kScaled, kVirtual };
 enum class Profile { kDocker, kKubernetes, kSpec };
 
-// A pattern: "/.../" is a regular expression (ECMAScript, searched), text with '*' or '?' a glob over the whole value,
-// anything else an exact value.
+class Regex;  // emulator/scenario/regex.h
+
+// A pattern: "/.../" is a regular expression (searched; see regex.h for its syntax), text with '*' or '?' a glob over
+// the whole value, anything else an exact value. With `exact` the text is never taken for more than itself.
 struct TextPattern {
   std::string text;
+  bool exact = false;
+  std::shared_ptr<const Regex> regex;  // compiled by the loader; without it Matches() compiles on each call
 };
 
 struct SandboxMatch {
@@ -78,12 +82,12 @@ struct Respond {
 };
 
 struct CutFault {
-  // Exactly one place.
+  // Exactly one place: before_headers, after_headers, at_byte alone, or at_event.
   bool before_headers = false;
   bool after_headers = false;
-  std::optional<std::uint64_t> at_byte;     // payload bytes of the body, or of event at_event if that is given
+  std::optional<std::uint64_t> at_byte;     // payload bytes of the body; with at_event: bytes of the event behind it
   std::optional<std::uint64_t> at_event;    // events wholly sent before (streams): 3 = after the third
-  // In the at_byte-th byte of the event's payload: inside the first multi-byte character if `in_character`.
+  // With at_event: in the first character of more than one byte that comes after those events, one byte of it sent.
   bool in_character = false;
   Ending how = Ending::kFin;
 };
@@ -95,7 +99,10 @@ struct FaultRule {
   std::optional<Respond> respond;
   std::optional<CutFault> cut;
   std::optional<Duration> delay;           // before the head
-  std::optional<Ending> ending;            // replaces the reply's end (kSilence: never answers)
+  std::optional<Duration> delay_body;      // between the head and the body
+  // What happens behind the last payload byte instead of a proper end. kSilence: no terminator, and the connection is
+  // never served again. (A request that is never answered: a cut before the headers with kSilence.)
+  std::optional<Ending> ending;
   std::optional<std::string> append;       // raw text put before the end of a stream, e.g. a bare error object
   bool may_stay_unused = false;            // exempt from `faults: allConsumed`
 };
@@ -171,7 +178,7 @@ struct Expectations {
   std::optional<std::uint64_t> live;     // sandboxes alive at the end
   std::optional<std::uint64_t> created, deleted, expired;
   std::optional<std::uint64_t> leaks;    // default 0: `live` plus those only their timeout ended
-  bool all_faults_consumed = false;
+  bool all_faults_consumed = false;      // the loader's default is true
   std::vector<RequestExpectation> requests;
   std::vector<std::string> order;        // a subsequence of the operations, in the order received
   std::optional<Duration> within;        // virtual duration of the whole scenario
