@@ -316,7 +316,7 @@ TEST(VirtualClockTest, PingPongOverARealSocketIsTheSameSequenceEveryTime) {
         ASSERT_EQ(read(pair.a(), &byte, 1), 1);
         activity.Received(Side::kClient, key, 1);
         note("answer");
-        clock.SleepFor(10ms);
+        if (i < 4) clock.SleepFor(10ms);  // an end must not sleep over the other one's close
       }
       activity.Closed(Side::kClient, key);
     });
