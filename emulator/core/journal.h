@@ -34,7 +34,9 @@ class Journal {
   explicit Journal(std::size_t entries_max = 10000) : entries_max_(entries_max) {}
   // Returns the number. `entry.number` is set.
   std::uint64_t Begin(JournalEntry entry);
+  // Null if it was never begun or is no longer kept.
   JournalEntry* Find(std::uint64_t number);
+  // Once for each number; one that is no longer kept only counts.
   void Finish(std::uint64_t number, const ExchangeEnd& end);
   const std::deque<JournalEntry>& entries() const { return entries_; }
   std::uint64_t total() const { return total_; }

@@ -26,7 +26,10 @@ struct LedgerSummary {
 
 // Views over store and journal; hold the tenant's lock.
 LedgerSummary Summarise(const SandboxStore& store);
-std::vector<LeakedSandbox> FindLeaks(const SandboxStore& store, const Journal& journal, TimePoint now);
+// Sandboxes that live at `now` or that only their own timeout ended, in order of creation. The times in the sentences
+// count from `start`: a virtual clock's zero, or when the scenario was loaded.
+std::vector<LeakedSandbox> FindLeaks(const SandboxStore& store, const Journal& journal, TimePoint now,
+                                     TimePoint start = TimePoint{});
 
 }  // namespace opensandbox::emulator
 

@@ -36,6 +36,11 @@ struct BodyStep {
   std::string bytes;
   bool flush = true;
   bool raw = false;  // not framed as a chunk: for broken framing
+  // Where kBytes stand in the stream's events, so that faults can count whole events: most steps are one event (both
+  // true); an event too large for one step begins with a step of (true, false), goes on with (false, false) and ends
+  // with (false, true). Bytes outside of any event (an appended object without a line end) are (false, false).
+  bool begins_event = true;
+  bool ends_event = true;
   std::optional<TimePoint> until;
   Ending ending = Ending::kComplete;
 
