@@ -4,7 +4,6 @@
 #include <map>
 
 #include "emulator/core/operation.h"
-#include "opensandbox/base/units.h"
 
 namespace opensandbox::emulator {
 namespace {
@@ -12,9 +11,12 @@ namespace {
 // So many failed deletes are told one by one.
 constexpr std::size_t kDeletesTold = 3;
 
+// "at 61.2s": always in seconds, whole milliseconds, so that the instants of a report are easy to compare.
 std::string At(TimePoint at, TimePoint start) {
-  const auto whole_ms = std::chrono::duration_cast<std::chrono::milliseconds>(at - start);
-  return "at " + FormatDuration(whole_ms < whole_ms.zero() ? whole_ms.zero() : whole_ms);
+  const auto ms = std::max<std::int64_t>((at - start) / std::chrono::milliseconds(1), 0);
+  std::string fraction = std::to_string(1000 + ms % 1000).substr(1);
+  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
+  return "at " + std::to_string(ms / 1000) + (fraction.empty() ? "" : "." + fraction) + "s";
 }
 
 // " (fault a, b)" for the rules that acted on the request, the one that made the sandbox left out.
