@@ -179,6 +179,14 @@ bool VirtualClock::Advance(Duration by) {
   return true;
 }
 
+void VirtualClock::Settle() {
+  std::unique_lock lock(mutex_);
+  const int own = participants_.count(std::this_thread::get_id()) > 0 ? 1 : 0;
+  // Whatever makes the answer change is followed by a Wait(), Leave() or report of the thread that did it, each of
+  // which notifies.
+  changed_.wait(lock, [&] { return running_ <= own && AtRestLocked(); });
+}
+
 std::vector<VirtualClock::Pending> VirtualClock::PendingDeadlines() const {
   std::lock_guard lock(mutex_);
   std::vector<const Party*> parties(blocked_.begin(), blocked_.end());
@@ -226,6 +234,7 @@ std::vector<VirtualClock::Jump> VirtualClock::Jumps() const {
 void VirtualClock::ForgetServerPort(std::uint16_t server_port) {
   std::lock_guard lock(mutex_);
   std::erase_if(connections_, [&](const auto& entry) { return entry.first.server_port == server_port; });
+  changed_.notify_all();
   MaybeJumpLocked();
 }
 
@@ -290,8 +299,9 @@ bool VirtualClock::Settled(const Connection& c) {
   return c.client_open && c.server_seen && c.parked;
 }
 
-bool VirtualClock::QuietLocked() const {
-  if (running_ > 0) return false;
+bool VirtualClock::QuietLocked() const { return running_ <= 0 && AtRestLocked(); }
+
+bool VirtualClock::AtRestLocked() const {
   for (const auto& [key, connection] : connections_) {
     if (!Settled(connection)) return false;
   }

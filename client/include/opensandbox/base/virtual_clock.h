@@ -62,6 +62,10 @@ class VirtualClock : public Clock, private ConnectionActivity {
   // Moves time forward by `by`, stopping at every deadline on the way to wake its waiter; returns false while locked
   // or for a negative `by`. With participants, waits until they are blocked again before it goes on.
   bool Advance(Duration by);
+  // Waits (in real time) until nothing can happen any more without time moving on: every other participant is inside
+  // Wait() with nothing ready, and every byte and every close has been seen at the other end. Time does not move
+  // meanwhile if the caller is a participant, which it should be.
+  void Settle();
 
   // What the clock waits for: all deadlines in order of time, then the waits without one ("no deadline").
   std::vector<Pending> PendingDeadlines() const;
@@ -88,6 +92,7 @@ class VirtualClock : public Clock, private ConnectionActivity {
 
   static bool Settled(const Connection& connection);
   bool QuietLocked() const;
+  bool AtRestLocked() const;
   Party* EarliestLocked() const;
   void WakeLocked(Party& party, WaitOutcome outcome);
   void MaybeJumpLocked();
