@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/core/http_message.h"
@@ -21,7 +22,8 @@ struct OperationCall {
   Duration since_load{0};
 };
 
-// The fault rules that act on one request, in file order. `respond` of the first one that has it counts.
+// The fault rules that act on one request, in file order. Of respond, ending and cut only the first rule that has it
+// gives it; texts to append and delays of all rules add up. A rule of which nothing would be left does not act.
 struct Decision {
   std::vector<const FaultRule*> rules;
   bool commit = true;
@@ -31,7 +33,7 @@ struct Decision {
 
 struct RuleUsage {
   std::string id;
-  std::uint64_t fitted = 0;  // requests that fitted its match
+  std::uint64_t fitted = 0;  // requests that fitted its operation, its match and its window
   std::uint64_t fired = 0;
   bool may_stay_unused = false;
 };
@@ -52,6 +54,7 @@ class ScenarioEngine {
   // null) explains the closest rule and the first difference.
   ExecutionScript PlanExecution(const ExecutionCall& call, std::string* near_miss);
 
+  // In file order.
   std::vector<RuleUsage> FaultUsage() const;
   std::uint64_t unmatched_executions() const { return unmatched_executions_; }
 
@@ -59,15 +62,17 @@ class ScenarioEngine {
   std::shared_ptr<const Scenario> scenario_;
   std::uint64_t seed_;
   std::uint64_t creates_ = 0;
-  std::map<std::string, RuleUsage> usage_;
-  std::map<std::string, std::uint64_t> occurrences_;
+  std::vector<std::uint64_t> sandbox_fits_;    // by index of the rule: creates that it answered
+  std::vector<std::uint64_t> execution_fits_;  // executions that fitted all of the rule but its nth
+  std::vector<RuleUsage> usage_;               // by index of the fault rule
   std::uint64_t unmatched_executions_ = 0;
 };
 
 // The default scenario: everything works.
 std::shared_ptr<const Scenario> DefaultScenario();
 
-bool Matches(const TextPattern& pattern, const std::string& value);
+// Linear in the length of the value for regular expressions; any length is safe on a small stack.
+bool Matches(const TextPattern& pattern, std::string_view value);
 
 }  // namespace opensandbox::emulator
 

@@ -14,8 +14,8 @@ namespace opensandbox::emulator {
 // One mistake. Text() is "FILE:LINE: POINTER: found X, expected Y (did you mean Z?)".
 struct Problem {
   std::string file;
-  int line = 0;            // from 1; 0: the file as a whole
-  std::string pointer;     // JSON pointer, "" for the root
+  int line = 0;         // from 1; 0: the file as a whole
+  std::string pointer;  // JSON pointer, "" for the root
   std::string message;
   std::string Text() const;
 };

@@ -37,8 +37,8 @@ struct SandboxMatch {
 
 struct ScriptedStage {
   Stage stage;
-  Duration jitter{0};   // the duration is drawn from [for - jitter, for + jitter]
-  int weight = 0;       // > 0: neighbours with weights are alternatives, one is drawn
+  Duration jitter{0};  // the duration is drawn from [for - jitter, for + jitter]
+  int weight = 0;      // > 0: neighbours with weights are alternatives, one is drawn
 };
 
 struct SandboxRule {
@@ -60,15 +60,15 @@ struct ExecutionRule {
 
 // When a fault rule acts. All given conditions must hold; of nth/first/every/probability at most one is given.
 struct FaultTrigger {
-  std::string operation;                 // operation::k..., or "*"
+  std::string operation;  // operation::k..., or "*"
   std::optional<TextPattern> sandbox_image;
   std::map<std::string, TextPattern> header;
   std::optional<TextPattern> body;
-  std::optional<std::uint64_t> nth;      // the n-th request that fits, from 1
-  std::optional<std::uint64_t> first;    // the first n
-  std::optional<std::uint64_t> every;    // each n-th
+  std::optional<std::uint64_t> nth;    // the n-th request that fits, from 1
+  std::optional<std::uint64_t> first;  // the first n
+  std::optional<std::uint64_t> every;  // each n-th
   std::optional<double> probability;
-  std::optional<Duration> from, until;   // window since the scenario was loaded
+  std::optional<Duration> from, until;  // window since the scenario was loaded
 };
 
 enum class Commit { kYes, kNo };
@@ -76,17 +76,17 @@ enum class Commit { kYes, kNo };
 struct Respond {
   int status = 200;
   std::vector<Header> headers;
-  std::optional<std::string> body;          // sent as it is
+  std::optional<std::string> body;  // sent as it is
   std::string content_type = "application/json";
-  std::optional<std::string> retry_after;   // header value, already formatted
+  std::optional<std::string> retry_after;  // header value, already formatted
 };
 
 struct CutFault {
   // Exactly one place: before_headers, after_headers, at_byte alone, or at_event.
   bool before_headers = false;
   bool after_headers = false;
-  std::optional<std::uint64_t> at_byte;     // payload bytes of the body; with at_event: bytes of the event behind it
-  std::optional<std::uint64_t> at_event;    // events wholly sent before (streams): 3 = after the third
+  std::optional<std::uint64_t> at_byte;   // payload bytes of the body; with at_event: bytes of the event behind it
+  std::optional<std::uint64_t> at_event;  // events wholly sent before (streams): 3 = after the third
   // With at_event: in the first character of more than one byte that comes after those events, one byte of it sent.
   bool in_character = false;
   Ending how = Ending::kFin;
@@ -98,35 +98,35 @@ struct FaultRule {
   Commit commit = Commit::kYes;  // whether the operation takes effect; default: yes, but no with `respond`
   std::optional<Respond> respond;
   std::optional<CutFault> cut;
-  std::optional<Duration> delay;           // before the head
-  std::optional<Duration> delay_body;      // between the head and the body
+  std::optional<Duration> delay;       // before the head
+  std::optional<Duration> delay_body;  // between the head and the body
   // What happens behind the last payload byte instead of a proper end. kSilence: no terminator, and the connection is
   // never served again. (A request that is never answered: a cut before the headers with kSilence.)
   std::optional<Ending> ending;
-  std::optional<std::string> append;       // raw text put before the end of a stream, e.g. a bare error object
-  bool may_stay_unused = false;            // exempt from `faults: allConsumed`
+  std::optional<std::string> append;  // raw text put before the end of a stream, e.g. a bare error object
+  bool may_stay_unused = false;       // exempt from `faults: allConsumed`
 };
 
 // --- what the client does -------------------------------------------------------------------------------------------
 
 // What a client step must come to. Absent fields are not looked at.
 struct StepExpectation {
-  std::optional<std::string> error;        // "terminalState", "timeout", ... ; absent together with `ok`: must succeed
+  std::optional<std::string> error;  // "terminalState", "timeout", ... ; absent together with `ok`: must succeed
   std::optional<TextPattern> message;
   std::optional<std::string> timeout_clock;  // "ready", "idle", "runDeadline", "request", "connect"
-  std::optional<std::string> outcome;      // "didNotHappen", "happened", "unknown"
-  std::optional<std::string> cleanup;      // "notNeeded", "deleted", "failed"
+  std::optional<std::string> outcome;        // "didNotHappen", "happened", "unknown"
+  std::optional<std::string> cleanup;        // "notNeeded", "deleted", "failed"
   std::optional<std::string> state, reason, state_message;
   std::optional<int> http_status;
   std::optional<int> attempts;
-  bool names_sandbox = false;              // the error carries the id of a sandbox in the ledger
+  bool names_sandbox = false;  // the error carries the id of a sandbox in the ledger
   std::optional<TextPattern> stdout_text;
   std::optional<TextPattern> stderr_text;
   std::optional<std::uint64_t> stdout_bytes;
   std::optional<std::string> execution_error;  // name of the exception
   std::optional<bool> truncated;
-  std::optional<bool> deleted;             // the bool of a delete
-  std::optional<Duration> within;          // virtual duration of the step, at most
+  std::optional<bool> deleted;     // the bool of a delete
+  std::optional<Duration> within;  // virtual duration of the step, at most
   std::optional<Duration> at_least;
 };
 
@@ -166,7 +166,8 @@ struct ClientSettings {
   std::optional<int> retry_attempts_max;
 };
 
-// --- what must hold ----------------------------------------------------------------------------------------------------
+// --- what must hold
+// ----------------------------------------------------------------------------------------------------
 
 struct RequestExpectation {
   std::string operation;
@@ -175,17 +176,17 @@ struct RequestExpectation {
 };
 
 struct Expectations {
-  std::optional<std::uint64_t> live;     // sandboxes alive at the end
+  std::optional<std::uint64_t> live;  // sandboxes alive at the end
   std::optional<std::uint64_t> created, deleted, expired;
-  std::optional<std::uint64_t> leaks;    // default 0: `live` plus those only their timeout ended
-  bool all_faults_consumed = false;      // the loader's default is true
+  std::optional<std::uint64_t> leaks;  // default 0: `live` plus those only their timeout ended
+  bool all_faults_consumed = false;    // the loader's default is true
   std::vector<RequestExpectation> requests;
-  std::vector<std::string> order;        // a subsequence of the operations, in the order received
-  std::optional<Duration> within;        // virtual duration of the whole scenario
+  std::vector<std::string> order;  // a subsequence of the operations, in the order received
+  std::optional<Duration> within;  // virtual duration of the whole scenario
 };
 
 struct Scenario {
-  std::string file;        // where it came from; empty: inline
+  std::string file;  // where it came from; empty: inline
   std::string name;
   std::string description;
   std::vector<std::string> tags;

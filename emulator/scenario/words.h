@@ -1,0 +1,38 @@
+// How scenario files spell the closed sets of the client library and of the core.
+#ifndef OPENSANDBOX_EMULATOR_SCENARIO_WORDS_H_
+#define OPENSANDBOX_EMULATOR_SCENARIO_WORDS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/core/reply_plan.h"
+#include "opensandbox/base/error.h"
+
+namespace opensandbox::emulator {
+
+// camelCase of what ToString() says: "terminalState", "runDeadline", "didNotHappen", "notNeeded".
+std::string ScenarioWord(ErrorKind kind);
+std::string ScenarioWord(TimeoutClock clock);
+std::string ScenarioWord(Outcome outcome);
+std::string ScenarioWord(Cleanup cleanup);
+// "noTerminator", "fin", "rst", "silence", "clean", "complete".
+std::string ScenarioWord(Ending ending);
+std::optional<Ending> EndingFromWord(std::string_view word);
+
+// All words of each set; kNone is no word of a clock.
+std::vector<std::string> ErrorWords();
+std::vector<std::string> TimeoutClockWords();
+std::vector<std::string> OutcomeWords();
+std::vector<std::string> CleanupWords();
+
+// The candidate that `found` was most likely meant to be: equal but for case, or within a third of its length in edits
+// (letters added, left out, changed or swapped). Empty if none is near.
+std::string NearestWord(std::string_view found, const std::vector<std::string>& candidates);
+// "a", "a or b", "a, b or c".
+std::string OneOf(const std::vector<std::string>& words);
+
+}  // namespace opensandbox::emulator
+
+#endif  // OPENSANDBOX_EMULATOR_SCENARIO_WORDS_H_
