@@ -12,6 +12,8 @@
 
 namespace opensandbox::emulator {
 
+struct LifecycleSettings;  // emulator/opensandbox/lifecycle_settings.h
+
 enum class Surface { kLifecycle, kServerProxy, kExecd, kEgress };
 
 // What the router made of a request.
@@ -35,14 +37,19 @@ struct Call {
   Tenant& tenant;
   TimePoint now;
   WallTime wall_now;
-  std::uint64_t number = 0;       // of the request in the tenant's journal
-  std::string request_id;         // lifecycle's x-request-id
-  std::string public_address;     // "127.0.0.1:8080": what endpoints point to
+  std::uint64_t number = 0;    // of the request in the tenant's journal
+  std::string request_id;      // lifecycle's x-request-id
+  std::string public_address;  // "127.0.0.1:8080": what endpoints point to
   Profile profile = Profile::kDocker;
   // Handlers may set it: the sandbox created or concerned, for the journal.
   std::string* sandbox_id_out = nullptr;
   std::string* near_miss_out = nullptr;
   std::vector<std::string>* rules_out = nullptr;  // execution and sandbox rules that acted
+  // This very request ended a scripted stage (`until`) of the sandbox: the state machine's verdict is that of
+  // `state_before`, and the script says what comes next, so the handler does not set a state itself.
+  bool stage_left = false;
+  std::string state_before;  // of the route's sandbox when the request came; empty if it does not live
+  const LifecycleSettings* settings = nullptr;  // null: the defaults
 };
 
 }  // namespace opensandbox::emulator

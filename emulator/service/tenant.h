@@ -2,15 +2,19 @@
 #ifndef OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
 #define OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "emulator/core/journal.h"
 #include "emulator/core/ledger.h"
 #include "emulator/core/sandbox_store.h"
 #include "emulator/scenario/engine.h"
+#include "emulator/service/stream_set.h"
 #include "opensandbox/base/clock.h"
 
 namespace opensandbox::emulator {
@@ -28,20 +32,27 @@ class RunningExecution;  // emulator/opensandbox/execd_stream.h
 
 // What execd keeps for one sandbox.
 struct ExecdState {
-  std::map<std::string, CodeContext> contexts;                      // by id
-  std::map<std::string, std::weak_ptr<RunningExecution>> running;   // by execution id (context id for code)
+  std::map<std::string, CodeContext> contexts;                     // by id
+  std::map<std::string, std::weak_ptr<RunningExecution>> running;  // by execution id (context id for code)
 };
 
 struct Tenant {
   std::string name;     // for people; the API key never appears in logs or reports
   std::string api_key;  // "" only for the tenant of a server without keys
   std::shared_ptr<Clock> clock;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed_override;  // beats the scenario's seed
   bool strict = false;
+
+  // Counts the worlds this tenant has had: a reset or another scenario begins a new one, and what belongs to an older
+  // one (an open exchange, a running stream) must leave the new one alone. Changed only under the lock.
+  std::atomic<std::uint64_t> world{0};
+  StreamSet streams;  // locks itself
 
   // Guards everything below. Never held while anything blocks.
   std::mutex mutex;
+  std::uint64_t seed = 0;
   TimePoint loaded{};  // when the scenario was loaded or reset
+  std::shared_ptr<const Scenario> scenario;
   std::unique_ptr<SandboxStore> store;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<ScenarioEngine> engine;
