@@ -83,7 +83,7 @@ class Parser {
     const std::size_t length = Utf8Length(text_.substr(position_));
     if (length == 0) return "a byte that is no UTF-8";
     if (length == 1 && static_cast<unsigned char>(Now()) < 0x20) return "a control character";
-    return "'" + std::string(text_.substr(position_, length)) + "'";
+    return std::string("'").append(text_.substr(position_, length)).append("'");
   }
 
   void AddAt(int line, std::size_t column, const std::string& pointer, const std::string& message) {

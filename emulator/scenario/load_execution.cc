@@ -22,28 +22,45 @@ constexpr EventField kEventFields[] = {
     {"raw", ExecutionEvent::Kind::kRaw},
 };
 
-std::optional<GeneratedText> LoadGenerated(LoadContext& context, const Spot& spot) {
+bool IsPrintable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
+}
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// Whether the unit fits into each line a whole number of times; otherwise a character might be cut.
+bool FitsEvenly(const GeneratedText& text) {
+  if (text.lines == 0) return text.bytes % text.unit.size() == 0;
+  return text.bytes % text.lines == 0 && (text.bytes / text.lines - 1) % text.unit.size() == 0;
+}
+
+GeneratedText LoadGenerated(LoadContext& context, const Spot& spot) {
   const ObjectReader reader(context, spot, "generatedText");
   GeneratedText text;
-  if (const auto fill = reader.Text("fill", true)) {
-    const bool printable = std::all_of(fill->begin(), fill->end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-    if (fill->empty() || fill->size() > kFillBytesMax || !printable) {
-      reader.Complain("fill", "found " + Quoted(*fill) +
-                                  ", expected 1 to 4096 printable ASCII characters (lines come from \"lines\")");
-    } else {
-      text.unit = *fill;
-    }
-  }
-  const auto bytes = reader.Bytes("bytes", 1);
+  const std::optional<std::string> fill = reader.Text("fill", true);
+  const std::optional<std::uint64_t> bytes = reader.Bytes("bytes", 1);
+  const std::optional<std::uint64_t> lines = reader.Count("lines", 1);
   text.bytes = bytes.value_or(1);
-  if (const auto lines = reader.Count("lines", 1)) {
-    text.lines = *lines;
-    if (bytes && *bytes % *lines != 0) {
-      reader.Complain("lines", "found " + std::to_string(*lines) + " lines for " + std::to_string(*bytes) +
-                                   " bytes, expected a number of lines that divides them evenly");
-    }
-  }
+  text.lines = lines.value_or(0);
   text.one_event = reader.Flag("oneEvent").value_or(false);
+  const bool too_many_lines = bytes && lines && *lines > *bytes;
+  if (too_many_lines) {
+    reader.Complain("lines", "found " + std::to_string(*lines) + " lines for " + std::to_string(*bytes) +
+                                 " bytes, expected no more lines than bytes");
+  }
+  if (!fill) return text;
+  if (fill->empty() || fill->size() > kFillBytesMax || !IsPrintable(*fill)) {
+    reader.Complain("fill", "found " + Quoted(*fill) +
+                                ", expected 1 to 4096 bytes without control characters (line ends: \"lines\")");
+    return text;
+  }
+  text.unit = *fill;
+  if (bytes && !too_many_lines && !IsAscii(*fill) && !FitsEvenly(text)) {
+    reader.Complain("fill", "found characters of several bytes that the size would cut, expected \"bytes\" to hold " +
+                                Quoted(*fill) + " a whole number of times in each line");
+  }
   return text;
 }
 
