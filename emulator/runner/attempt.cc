@@ -62,6 +62,7 @@ void Attempt::Play() {
     if (!started) {
       FailBeforeSteps("the emulator did not start: " + started.error().message);
     } else {
+      if (options_.on_start) options_.on_start(*emulator_);
       ClientSessionOptions session_options;
       session_options.api_base = emulator_->base_url();
       session_options.api_key = kApiKey;
@@ -210,10 +211,17 @@ void Attempt::GiveUp(const std::string& why) {
   }
   stop.request_stop();
   if (emulator == nullptr) return;
-  // A connection whose bytes were counted wrongly must not hold the clock for those who still wait on it.
-  if (virtual_clock_ != nullptr) virtual_clock_->ForgetServerPort(PortOf(emulator->address()));
+  // Neither a lock that nobody takes back nor a connection whose bytes were counted wrongly may hold the clock for
+  // those who still wait on it.
+  const auto free_clock = [&] {
+    if (virtual_clock_ == nullptr) return;
+    while (virtual_clock_->Unlock()) {
+    }
+    virtual_clock_->ForgetServerPort(PortOf(emulator->address()));
+  };
+  free_clock();
   StopEmulator();
-  if (virtual_clock_ != nullptr) virtual_clock_->ForgetServerPort(PortOf(emulator->address()));
+  free_clock();
 }
 
 std::optional<std::string> Attempt::given_up() const {

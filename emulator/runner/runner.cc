@@ -13,9 +13,6 @@ namespace {
 
 using RealTime = std::chrono::steady_clock;
 
-// How long a given-up scenario gets to come to its end.
-constexpr Duration kRescueGrace = std::chrono::seconds(10);
-
 // How often the watcher looks: often enough for short limits in tests, seldom enough to cost nothing.
 Duration LookEvery(const RunOptions& options) {
   return std::clamp<Duration>(std::min(options.stuck_after, options.give_up_after) / 8, std::chrono::milliseconds(1),
@@ -58,7 +55,7 @@ ScenarioResult PlayWatched(const std::shared_ptr<const Scenario>& scenario, cons
     return attempt->result();
   }
   std::thread rescuer([attempt, why] { attempt->GiveUp(why); });
-  if (attempt->WaitForEnd(kRescueGrace)) {
+  if (attempt->WaitForEnd(options.rescue_grace)) {
     player.join();
     rescuer.join();
     return attempt->result();

@@ -30,6 +30,10 @@ struct RunOptions {
   Duration stuck_after = std::chrono::seconds(30);
   // Real time after which any scenario is given up, moving or not.
   Duration give_up_after = std::chrono::minutes(5);
+  // How long, in real time, a given-up scenario gets to come to its end before its threads are abandoned.
+  Duration rescue_grace = std::chrono::seconds(10);
+  // Called on the scenario's thread before the first step.
+  std::function<void(Emulator& emulator)> on_start;
   // Called on the scenario's thread once it was judged, while its emulator still lives: for looking at the journal.
   // `result.real_duration` is not set yet.
   std::function<void(const ScenarioResult& result, Emulator& emulator)> inspect;
