@@ -25,21 +25,21 @@ struct GeneratedText {
 struct ExecutionEvent {
   enum class Kind { kStdout, kStderr, kResult, kError, kExecutionCount, kStatus, kBareError, kRaw };
   Kind kind = Kind::kStdout;
-  std::string text;                           // stdout, stderr, status; kRaw: bytes put on the wire as they are
-  std::optional<GeneratedText> generated;     // instead of text (stdout, stderr)
+  std::string text;                        // stdout, stderr, status; kRaw: bytes put on the wire as they are
+  std::optional<GeneratedText> generated;  // instead of text (stdout, stderr)
   std::vector<std::pair<std::string, std::string>> results;  // kResult: MIME type to value
-  std::string error_name, error_value;        // kError; kBareError: code and message
+  std::string error_name, error_value;                       // kError; kBareError: code and message
   std::vector<std::string> traceback;
   std::int64_t execution_count = 0;
-  Duration delay{0};                          // after the event before it
-  std::uint64_t repeat = 1;                   // 0: for ever
-  Duration every{0};                          // between repeats
+  Duration delay{0};         // after the event before it
+  std::uint64_t repeat = 1;  // 0: for ever
+  Duration every{0};         // between repeats
 };
 
 enum class ExecutionEnd {
-  kComplete,        // the completion event, then a clean end
-  kNoCompletion,    // a clean end without the completion event
-  kSilence,         // nothing more, no pings either
+  kComplete,          // the completion event, then a clean end
+  kNoCompletion,      // a clean end without the completion event
+  kSilence,           // nothing more, no pings either
   kSilenceWithPings,  // nothing more but pings
 };
 
@@ -51,10 +51,10 @@ struct ExecutionScript {
 };
 
 struct ExecutionCall {
-  std::string operation;   // operation::kRunCode, ...
+  std::string operation;  // operation::kRunCode, ...
   std::string sandbox_id;
-  std::string code;        // or the command
-  std::string language;    // "python"; "" for a bare command
+  std::string code;      // or the command
+  std::string language;  // "python"; "" for a bare command
   std::string context_id;
   std::map<std::string, std::string> sandbox_metadata;
   std::string sandbox_image;
