@@ -35,6 +35,8 @@ struct SandboxSpec {
   bool credential_proxy = false;
   bool secure_access = false;
   std::string platform_os, platform_arch;  // both or neither
+  // Named volumes (`pvc`) that came into being with it, and whether they go with it.
+  std::vector<std::pair<std::string, bool>> created_volumes;
 };
 
 // How and when a sandbox ceased to exist.
@@ -59,6 +61,9 @@ struct Sandbox {
   WallTime created_wall{};
   std::optional<TimePoint> expires;
   std::optional<WallTime> expires_wall;
+  // The same as clients see it, in microseconds since the epoch: a renewal may go as far as year 9999, which WallTime
+  // can't hold; the timer then stands at some centuries from now.
+  std::optional<std::int64_t> expires_shown;
   bool scripted = false;      // behaviour.stages rule its state; SetState ends that for good
   std::size_t stage = 0;      // index into behaviour.stages, while the script lasts
   TimePoint stage_entered{};
@@ -70,7 +75,9 @@ struct Sandbox {
   // The first entry and the newest ones, at most kHistoryMax together; `state_changes` counts all.
   std::vector<StateChange> history;
   std::uint64_t state_changes = 0;
-  std::vector<std::pair<std::string, std::string>> patched_metadata;  // see PATCH in the wire reference 1.11
+  // What PATCH saved, see the wire reference 1.11. It may be empty; `metadata_patched` tells that there was a PATCH.
+  std::vector<std::pair<std::string, std::string>> patched_metadata;
+  bool metadata_patched = false;
   std::string egress_token;   // set if there is a network policy
   std::uint64_t created_by = 0;        // request number
   TimePoint last_touch{};

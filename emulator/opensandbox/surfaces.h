@@ -17,8 +17,14 @@ Route RouteRequest(const Request& request);
 
 // Authentication of the lifecycle server (wire reference 1.2): true if this route needs a key.
 bool NeedsApiKey(const Request& request, const Route& route);
+// 401. With the request the answer has what hangs on it: CORS headers, no body after HEAD, `connection: close`.
+ReplyPlan MissingApiKey(const Request& request, const std::string& request_id, WallTime wall_now);
+ReplyPlan InvalidApiKey(const Request& request, const std::string& request_id, WallTime wall_now);
 ReplyPlan MissingApiKey(const std::string& request_id, WallTime wall_now);
 ReplyPlan InvalidApiKey(const std::string& request_id, WallTime wall_now);
+// The X-Request-ID that the lifecycle server gives its answer (wire reference 1.3): the request's, trimmed, or else
+// `fresh`.
+std::string RequestIdOf(const Request& request, const std::string& fresh);
 
 // Lifecycle: everything that is not execd or egress; answers 404/405/307 itself.
 ReplyPlan HandleLifecycle(Call& call);
