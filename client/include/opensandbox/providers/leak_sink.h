@@ -17,7 +17,7 @@ struct Leak {
   std::string reason;        // one line
 };
 
-// Thread-safe. Called at most once per sandbox and failed clean-up.
+// Thread-safe: may be called from any thread that uses a provider. Called at most once per failed clean-up.
 class LeakSink {
  public:
   virtual ~LeakSink() = default;

@@ -48,10 +48,10 @@ struct OpenSandboxProviderOptions {
   std::optional<Duration> idle_timeout = std::chrono::seconds(60);  // execd pings every 3 s while code runs
   Duration cleanup_deadline = std::chrono::seconds(25);
   std::uint64_t output_bytes_max = kDefaultOutputBytesMax;
-  bool probe_execd = false;  // GET {execd}/ping before create returns
+  bool probe_execd = false;           // GET {execd}/ping before create returns
   bool allow_insecure_execd = false;  // accept an http:// endpoint below an https:// base
-  std::uint64_t seed = 0;  // of the retry jitter and of the create tag; 0: drawn from the system
-  LeakSink* leak_sink = nullptr;  // told of every sandbox that could not be deleted; must outlive the provider
+  std::uint64_t seed = 0;             // of the retry jitter and of the create tag; 0: drawn from the system
+  LeakSink* leak_sink = nullptr;      // told of every sandbox that could not be deleted; must outlive the provider
   // Reads an environment variable; null: the process environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
 };

@@ -16,7 +16,8 @@
 
 namespace opensandbox {
 
-// A created sandbox and what is needed to talk to it. A plain value; printing it never shows `api_key` or header values.
+// A created sandbox and what is needed to talk to it. A plain value; printing it never shows `api_key` or header
+// values.
 struct SandboxHandle {
   std::string id;
   std::string provider;  // "opensandbox", "e2b"
@@ -31,7 +32,7 @@ struct SandboxHandle {
 struct CreateSandboxRequest {
   std::optional<std::string> image;  // the contract's `template`; empty or absent: the provider's default
   std::vector<std::string> entrypoint;
-  std::optional<int> timeout_seconds;  // lifetime of the sandbox; absent: 300; 0 is passed on
+  std::optional<int> timeout_seconds;         // lifetime of the sandbox; absent: 300; 0 is passed on
   std::optional<bool> allow_internet_access;  // absent: the provider's default (OpenSandbox: no)
   std::map<std::string, std::string> resource_limits;
   std::map<std::string, std::string> resource_requests;
@@ -50,9 +51,9 @@ struct CreateSandboxRequest {
 struct RunCodeRequest {
   std::string code;
   std::string language = "python";
-  std::optional<Duration> run_deadline;   // whole run; absent: the provider's setting
-  std::optional<Duration> idle_timeout;   // longest silence; absent: the provider's setting
-  std::optional<std::uint64_t> output_bytes_max;  // absent: 10 MiB
+  std::optional<Duration> run_deadline;           // whole run; absent: the provider's setting
+  std::optional<Duration> idle_timeout;           // longest silence; absent: the provider's setting
+  std::optional<std::uint64_t> output_bytes_max;  // absent: the provider's setting
   std::optional<std::string> api_key;
   std::stop_token stop;
 };
@@ -61,6 +62,8 @@ struct DeleteSandboxRequest {
   std::optional<std::string> api_key;
   std::optional<std::string> api_base;
   std::optional<Duration> deadline;  // for all attempts together; absent: the provider's setting
+  // false: a failure is only returned, not told to the provider's own LeakSink, because the caller reports it.
+  bool report_leak = true;
   std::stop_token stop;
 };
 
@@ -102,8 +105,10 @@ class PartialProvider : public SandboxProvider {
   Result<bool> DeleteSandbox(const SandboxRef& sandbox, const DeleteSandboxRequest& request) override;
 };
 
-// Create, run, delete on every path (litellm's acode_interpreter_tool). A failed delete goes to `leak_sink` and does
-// not hide the result or the run's error.
+// Create, run, delete on every path (litellm's acode_interpreter_tool). A failed delete goes to `leak_sink` (null: to
+// the provider's own) and does not hide the result or the run's error; that error's `cleanup` tells how the delete
+// went. The delete heeds no stop_token. A PartialProvider that lacks a needed hook is refused before anything is
+// created.
 class LeakSink;
 Result<CodeExecutionResult> RunCodeInEphemeralSandbox(SandboxProvider& provider, const CreateSandboxRequest& create,
                                                       const RunCodeRequest& run, LeakSink* leak_sink = nullptr);

@@ -2,8 +2,7 @@
 #ifndef OPENSANDBOX_PROVIDERS_SCOPED_SANDBOX_H_
 #define OPENSANDBOX_PROVIDERS_SCOPED_SANDBOX_H_
 
-#include <memory>
-#include <optional>
+#include <string>
 
 #include "opensandbox/providers/leak_sink.h"
 #include "opensandbox/providers/sandbox_provider.h"
@@ -11,7 +10,7 @@
 namespace opensandbox {
 
 // Movable. The destructor deletes (bounded by the provider's clean-up deadline, not by any stop_token) and reports what
-// it could not delete to the sink; it never throws.
+// it could not delete to the sink, or without one leaves the report to the provider; it never throws.
 class ScopedSandbox {
  public:
   // Neither pointer is owned; both must outlive the object. `leak_sink` may be null.
@@ -22,10 +21,12 @@ class ScopedSandbox {
   ScopedSandbox& operator=(ScopedSandbox&& other) noexcept;
   ~ScopedSandbox();
 
-  const SandboxHandle& handle() const { return *handle_; }
-  const std::string& id() const { return handle_->id; }
+  // Stay readable after Delete() and Release().
+  const SandboxHandle& handle() const { return handle_; }
+  const std::string& id() const { return handle_.id; }
   Result<CodeExecutionResult> RunCode(const RunCodeRequest& request);
-  // Deletes now. After success (or "no such sandbox") the destructor does nothing.
+  // Deletes now. After success (or "no such sandbox") the destructor does nothing; after a failure it tries again, so
+  // a failure here is not reported to the sink yet. false, without a request, if there is nothing left to delete.
   Result<bool> Delete(const DeleteSandboxRequest& request = {});
   // Gives the sandbox up without deleting it.
   SandboxHandle Release();
@@ -34,7 +35,8 @@ class ScopedSandbox {
   void DeleteAtScopeEnd() noexcept;
 
   SandboxProvider* provider_ = nullptr;
-  std::optional<SandboxHandle> handle_;
+  SandboxHandle handle_;
+  bool owned_ = false;
   LeakSink* leak_sink_ = nullptr;
 };
 
