@@ -55,8 +55,10 @@ void CheckReachable(LoadContext& context, const std::vector<Spot>& items, const 
     bool way_out = false;
     for (std::size_t i = group; i < end; ++i) {
       if (items[i].node->kind != JsonNode::Kind::kObject) return;
-      for (const char* condition : {"for", "polls", "until"}) {
-        way_out = way_out || items[i].node->Find(condition) != nullptr;
+      for (const JsonMember& member : items[i].node->members) {
+        // A field with another name, reported already, may be meant for a way out.
+        way_out = way_out || member.name == "for" || member.name == "polls" || member.name == "until" ||
+                  ShapeNamed("stage").Find(member.name) == nullptr;
       }
     }
     if (!way_out && end < stages.size()) {

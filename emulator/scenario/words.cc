@@ -92,6 +92,12 @@ std::vector<std::string> CleanupWords() { return WordsOf(Cleanup::kNotNeeded, Cl
 
 std::string NearestWord(std::string_view found, const std::vector<std::string>& candidates) {
   if (found.empty() || found.size() > kNameBytesMax) return "";
+  // What was begun and not finished: "terminal" for "terminalState".
+  for (const std::string& candidate : candidates) {
+    if (found.size() >= 4 && candidate.size() > found.size() && Edits(found, candidate.substr(0, found.size())) == 0) {
+      return candidate;
+    }
+  }
   std::string nearest;
   std::size_t fewest = std::max<std::size_t>(2, found.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

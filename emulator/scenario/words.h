@@ -27,8 +27,8 @@ std::vector<std::string> TimeoutClockWords();
 std::vector<std::string> OutcomeWords();
 std::vector<std::string> CleanupWords();
 
-// The candidate that `found` was most likely meant to be: equal but for case, or within a third of its length in edits
-// (letters added, left out, changed or swapped). Empty if none is near.
+// The candidate that `found` was most likely meant to be: one that it begins, or else the one nearest in edits (letters
+// added, left out, changed or swapped; case aside), at most a third of its length away. Empty if none is near.
 std::string NearestWord(std::string_view found, const std::vector<std::string>& candidates);
 // "a", "a or b", "a, b or c".
 std::string OneOf(const std::vector<std::string>& words);
