@@ -6,6 +6,10 @@ target_compile_options(opensandbox_flags INTERFACE -Wall -Wextra -Wpedantic -Wco
                                                     -Wno-missing-field-initializers)  # designated initialisers
 # GCC 12 warns of "literal" + std::string where nothing overlaps (its bug 105651).
 target_compile_options(opensandbox_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms on "text" + std::string (GCC bug 105651).
+  target_compile_options(opensandbox_flags INTERFACE -Wno-restrict)
+endif()
 if(OPENSANDBOX_WERROR)
   target_compile_options(opensandbox_flags INTERFACE -Werror)
 endif()
