@@ -24,6 +24,9 @@ class ParserStream : public httplib::Stream {
       : connection_(connection), head_(std::move(head)), raw_bytes_left_(raw_bytes_max), gap_max_(gap_max) {}
 
   bool closed() const { return closed_; }
+  // Chunked content ends with an empty line behind a line. 0.11.4 also calls it complete where a chunk is longer than
+  // its header says; then the last line it read is not empty.
+  bool ends_with_blank_line() const { return tail_ == "\r\n\r\n"; }
   bool over_limit() const { return over_limit_; }
 
   bool is_readable() const override { return true; }
@@ -54,6 +57,8 @@ class ParserStream : public httplib::Stream {
     const std::string_view buffered = connection_.buffered();
     const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>({size, buffered.size(), raw_bytes_left_}));
     std::memcpy(data, buffered.data(), n);
+    tail_.append(buffered.substr(0, n));
+    tail_.erase(0, tail_.size() - std::min<std::size_t>(tail_.size(), 4));
     connection_.Consume(n);
     raw_bytes_left_ -= n;
     return static_cast<ssize_t>(n);
@@ -82,6 +87,7 @@ class ParserStream : public httplib::Stream {
   std::size_t head_begin_ = 0;
   std::uint64_t raw_bytes_left_;
   const Duration gap_max_;
+  std::string tail_;  // the last four bytes of content read
   bool closed_ = false;
   bool over_limit_ = false;
 };
@@ -174,6 +180,7 @@ ReadOutcome RequestReader::Read(ConnectionStream& stream, RequestHead* head) {
   current_exchange = nullptr;
   if (parser_stream.closed()) return ReadOutcome::kClosed;
   if (exchange.too_long || parser_stream.over_limit()) return ReadOutcome::kBodyTooLong;
+  if (head->chunked && !parser_stream.ends_with_blank_line()) return ReadOutcome::kMalformed;
   return exchange.complete ? ReadOutcome::kRequest : ReadOutcome::kMalformed;
 }
 
