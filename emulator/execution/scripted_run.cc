@@ -36,7 +36,7 @@ TimePoint EndOf(const ExecutionScript& script, TimePoint start) {
 
 TextGenerator::TextGenerator(GeneratedText text)
     : bytes_(text.bytes), lines_(std::min(text.lines, text.bytes)), unit_(std::move(text.unit)) {
-  if (unit_.empty()) unit_ = "x";
+  if (unit_.empty()) unit_.assign(1, 'x');
   const auto room = std::min<std::uint64_t>(bytes_, kPieceBytesMax);
   while (block_.size() < unit_.size() + static_cast<std::size_t>(room)) block_ += unit_;
 }
@@ -96,10 +96,6 @@ ScriptedRun::ScriptedRun(ExecutionScript script, TimePoint start)
 
 const ExecutionEvent* ScriptedRun::next_event() const {
   return index_ < script_.events.size() ? &script_.events[index_] : nullptr;
-}
-
-bool ScriptedRun::next_is_last() const {
-  return index_ + 1 == script_.events.size() && script_.events[index_].repeat == repetition_ + 1;
 }
 
 ScriptedRun::Piece ScriptedRun::Take() {

@@ -62,8 +62,6 @@ class ScriptedRun {
   TimePoint due() const { return due_; }
   // The event of the next piece; null at the end.
   const ExecutionEvent* next_event() const;
-  // The next event is the last one there will be (and comes only once more).
-  bool next_is_last() const;
   // Inside an event of several pieces.
   bool inside_event() const { return inside_event_; }
   Piece Take();
