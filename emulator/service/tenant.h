@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,10 +31,17 @@ struct CodeContext {
 
 class RunningExecution;  // emulator/opensandbox/execd_stream.h
 
+// A run that the daemon knows of. It goes on when its client has gone, so it may outlive its stream.
+struct ExecdRun {
+  std::weak_ptr<RunningExecution> stream;  // expired: nobody listens any more
+  TimePoint ends{};                        // when its script is over; TimePoint::max(): never
+};
+
 // What execd keeps for one sandbox.
 struct ExecdState {
-  std::map<std::string, CodeContext> contexts;                     // by id
-  std::map<std::string, std::weak_ptr<RunningExecution>> running;  // by execution id (context id for code)
+  std::map<std::string, CodeContext> contexts;  // by id
+  std::map<std::string, ExecdRun> running;      // by execution id (context id for code)
+  std::deque<std::string> ended_commands;       // the newest ones, for what an interrupt answers
 };
 
 struct Tenant {

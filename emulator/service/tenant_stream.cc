@@ -20,7 +20,7 @@ class TenantStream : public BodySource {
   }
   BodyStep Next(TimePoint now, WallTime wall_now) override {
     // A world that ended before BindWaker did not wake this stream; the first call notices it all the same.
-    if (tenant_->world.load() != world_) return BodyStep::End(Ending::kFin);
+    if (tenant_->world.load() != world_) return BodyStep::End(Ending::kNoTerminator);
     return inner_->Next(now, wall_now);
   }
   void ClientClosed(TimePoint now) override { inner_->ClientClosed(now); }

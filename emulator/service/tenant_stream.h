@@ -10,7 +10,7 @@
 namespace opensandbox::emulator {
 
 // Wraps `inner`, which may use the tenant and its scenario as long as it lives. When the tenant's world is no longer
-// number `world`, the stream ends with a FIN where it stands, without asking `inner` again.
+// number `world`, the stream breaks off where it stands (a FIN, no terminator), without asking `inner` again.
 std::unique_ptr<BodySource> MakeTenantStream(std::shared_ptr<Tenant> tenant, std::uint64_t world,
                                              std::shared_ptr<const Scenario> scenario,
                                              std::unique_ptr<BodySource> inner);
