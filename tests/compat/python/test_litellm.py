@@ -3,6 +3,7 @@
 The last group shows what litellm gets wrong: there the client notices nothing and the emulator's ledger does.
 """
 
+import httpx
 import litellm
 import pytest
 
@@ -119,16 +120,15 @@ async def test_a_sandbox_that_is_never_ready_is_leaked_by_litellm(emulate):
     assert len(emulator.leaks()) == 1
 
 
-async def test_a_cut_stream_looks_complete_to_litellm(emulate):
+async def test_a_cut_stream_costs_litellm_the_output_that_came_before(emulate):
     emulator = emulate(
         execution=[{"match": {"code": "count"}, "events": [{"stdout": "one\n"}, {"stdout": "two\n"}, {"stdout": "three\n"}]}],
-        faults=[{"id": "torn", "on": "runCode", "nth": 1, "cut": {"atEvent": 3, "how": "fin"}}])
+        faults=[{"id": "torn", "on": "runCode", "nth": 1, "cut": {"atEvent": 4, "how": "fin"}}])
     sandbox = await litellm.acreate_sandbox(**arguments(emulator))
-    try:
-        result = await litellm.arun_code(container=sandbox, code="count", **run_arguments(emulator))
-        assert result.error is None and "three" not in result.stdout  # silently short
-    finally:
-        await litellm.adelete_sandbox(container=sandbox, **arguments(emulator))
+    with pytest.raises(httpx.TransportError) as raised:  # the bare library error: no output, no sandbox id
+        await litellm.arun_code(container=sandbox, code="count", **run_arguments(emulator))
+    assert "one" not in str(raised.value) and sandbox.id not in str(raised.value)
+    await litellm.adelete_sandbox(container=sandbox, **arguments(emulator))
     [run] = emulator.journal("runCode")
     assert run["rules"].count("torn") == 1
     assert run["end"]["ending"] == "fin" and run["end"]["clientClosed"] is False
