@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,9 +39,17 @@ struct Options {
 struct Contender {
   const char* name;
   const Subject* subject;
-  std::vector<double> rates;
-  std::vector<double> ratios;  // to the first contender in the same round
+  std::vector<double> rates = {};
+  std::vector<double> ratios = {};  // to the first contender in the same round
+  std::vector<double> cpu_us = {};  // per request, without the load generator's
 };
+
+// All servers live in this process and only one is used at a time.
+double CpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
 
 // Rounds are interleaved, so that whatever else the machine does hits all alike.
 bool Compare(LoadProcess& load, const char* title, const Options& options, int connections, int rounds_of_script,
@@ -53,7 +62,9 @@ bool Compare(LoadProcess& load, const char* title, const Options& options, int c
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       // Each starts a round in turn.
       Contender& contender = contenders[(i + static_cast<std::size_t>(round)) % contenders.size()];
+      const double cpu = CpuSeconds();
       const LoadResult result = load.Run({contender.subject->port(), connections, rounds_of_script, script});
+      contender.cpu_us.push_back((CpuSeconds() - cpu) * 1e6 / static_cast<double>(result.replies));
       contender.rates.push_back(result.rate());
       if (result.failures > 0) {
         std::printf("%s: %llu failures\n", contender.name, static_cast<unsigned long long>(result.failures));
@@ -66,8 +77,8 @@ bool Compare(LoadProcess& load, const char* title, const Options& options, int c
   }
   for (const Contender& contender : contenders) {
     const auto [low, high] = std::minmax_element(contender.ratios.begin(), contender.ratios.end());
-    std::printf("%-34s %-22s %9.0f req/s   ratio %.2f (%.2f..%.2f)\n", title, contender.name, Median(contender.rates),
-                Median(contender.ratios), *low, *high);
+    std::printf("%-28s %-17s %8.0f req/s, %5.1f us CPU each; ratio %.2f (%.2f..%.2f)\n", title, contender.name,
+                Median(contender.rates), Median(contender.cpu_us), Median(contender.ratios), *low, *high);
   }
   std::fflush(stdout);
   return ok;
@@ -122,14 +133,12 @@ int Main(const Options& options) {
   for (const int connections : {10, 50}) {
     const std::string title = "GET sandbox, " + std::to_string(connections) + " connections";
     ok = Compare(load, title.c_str(), options, connections, options.requests, {Replace(get, live)},
-                 {{"bare cpp-httplib", bare.get(), {}, {}},
-                  {"our HTTP layer", layer.get(), {}, {}},
-                  {"emulator", emulator.get(), {}, {}}}) &&
+                 {{"bare cpp-httplib", bare.get()}, {"our HTTP layer", layer.get()}, {"emulator", emulator.get()}}) &&
          ok;
   }
   const int cycles = std::max(options.requests / static_cast<int>(cycle.size()), 1);
   ok = Compare(load, "whole cycle, 10 connections", options, 10, cycles, cycle,
-               {{"bare cpp-httplib", bare.get(), {}, {}}, {"emulator", emulator.get(), {}, {}}}) &&
+               {{"bare cpp-httplib", bare.get()}, {"emulator", emulator.get()}}) &&
        ok;
   return ok ? 0 : 1;
 }
