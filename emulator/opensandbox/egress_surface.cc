@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "emulator/opensandbox/execd_json.h"
 
@@ -54,9 +55,42 @@ ReplyPlan HandlePolicy(const PortRequest& request) {
   return known ? NotEmulated(request) : MethodNotAllowed(request, kPolicyMethods);
 }
 
+// Go's path.Clean with the trailing slash kept: "//policy" is "/policy".
+std::string CleanPath(const std::string& path) {
+  std::vector<std::string_view> kept;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::string_view segment = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(segment.size());
+    if (segment == ".." && !kept.empty()) kept.pop_back();
+    if (!segment.empty() && segment != "." && segment != "..") kept.push_back(segment);
+  }
+  std::string clean;
+  for (const std::string_view segment : kept) clean.append(1, '/').append(segment);
+  if (clean.empty() || path.back() == '/') clean.push_back('/');
+  return clean;
+}
+
+// What Go's request multiplexer does with a path that is not clean, before anything else looks at it.
+ReplyPlan RedirectToCleanPath(const PortRequest& request, const std::string& clean) {
+  const bool shown = request.method() == "GET" || request.method() == "HEAD";
+  std::vector<Header> headers = {{"Location", clean}};
+  if (!shown) return GoReply(request, 301, std::move(headers), "");
+  headers.insert(headers.begin(), {"Content-Type", "text/html; charset=utf-8"});
+  return GoReply(request, 301, std::move(headers), "<a href=\"" + clean + "\">Moved Permanently</a>.\n\n");
+}
+
 }  // namespace
 
 ReplyPlan HandleEgress(const PortRequest& request) {
+  // Only what needs no escaping is redirected.
+  static constexpr char kPlain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._~-";
+  if (request.path.find_first_not_of(kPlain) == std::string::npos) {
+    if (const std::string clean = CleanPath(request.path); clean != request.path) {
+      return RedirectToCleanPath(request, clean);
+    }
+  }
   if (request.path == "/healthz") {
     // Any method, no token; Go writes the headers of this one in another order than those of its errors.
     ReplyPlan plan = GoReply(request, 200, {}, "ok");
