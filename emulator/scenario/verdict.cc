@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "opensandbox/base/units.h"
+#include "opensandbox/base/time.h"
 
 namespace opensandbox::emulator {
 namespace {
@@ -15,7 +15,17 @@ std::string Counted(std::uint64_t count, const std::string& one, const std::stri
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-std::string TimeText(Duration time) { return FormatDuration(std::max(time, Duration::zero())); }
+// To the millisecond, upwards: what is over a limit stays over it. "0s", "1.25s", "12.668s".
+std::string TimeText(Duration time) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(time, Duration::zero())).count();
+  std::string text = std::to_string(ms / 1000);
+  if (ms % 1000 != 0) {
+    std::string fraction = std::to_string(1000 + ms % 1000).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    text.append(".").append(fraction);
+  }
+  return text.append("s");
+}
 
 class JudgeRun {
  public:

@@ -143,7 +143,7 @@ TEST_F(VerdictTest, TheFirstRequestMustComeInTime) {
   Load(R"("expect": {"requests": [{"operation": "ping", "within": "2s"}]})");
   EXPECT_THAT(FailuresAt(1s), ElementsAre("expected a ping request within 2s, found none"));
   Add("ping", 2001ms);
-  EXPECT_THAT(FailuresAt(3s), ElementsAre("expected the first ping request within 2s, found it (#1) at 2001ms"));
+  EXPECT_THAT(FailuresAt(3s), ElementsAre("expected the first ping request within 2s, found it (#1) at 2.001s"));
   journal_ = Journal();
   Add("ping", 2s);
   Add("ping", 9s);
@@ -199,7 +199,7 @@ TEST_F(VerdictTest, ACutBehindTheEndOfTheReplyNeverCame) {
 TEST_F(VerdictTest, EverythingMustEndInTime) {
   Load(R"("expect": {"within": "5s"})");
   EXPECT_THAT(FailuresAt(5s), IsEmpty());
-  EXPECT_THAT(FailuresAt(5001ms), ElementsAre("expected everything to take at most 5s, it took 5001ms"));
+  EXPECT_THAT(FailuresAt(5001ms), ElementsAre("expected everything to take at most 5s, it took 5.001s"));
 }
 
 TEST_F(VerdictTest, UnmatchedExecutionsWarnOrFail) {
