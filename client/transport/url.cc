@@ -21,6 +21,13 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
 
 bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
+std::string BracketedIfIpv6(const std::string& host) {
+  if (host.find(':') == std::string::npos) return host;
+  std::string text = "[";
+  text += host;
+  return text += "]";
+}
+
 template <typename Address>
 bool IsAddress(int family, const std::string& text) {
   Address address;
@@ -35,7 +42,7 @@ Error Bad(std::string_view text, std::string_view why) {
   }
   // The same for a password before the host.
   const std::size_t at = shown.find('@');
-  if (at != std::string::npos) shown = "...@" + shown.substr(at + 1);
+  if (at != std::string::npos) shown.replace(0, at, "...");
   return {.kind = ErrorKind::kInvalidArgument,
           .message = "bad URL '" + shown + "': " + std::string(why),
           .outcome = Outcome::kDidNotHappen};
@@ -44,8 +51,10 @@ Error Bad(std::string_view text, std::string_view why) {
 }  // namespace
 
 std::string Url::Origin() const {
-  const bool brackets = host.find(':') != std::string::npos;
-  return (secure ? "https://" : "http://") + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  std::string origin = secure ? "https://" : "http://";
+  origin += BracketedIfIpv6(host);
+  origin += ":";
+  return origin += std::to_string(port);
 }
 
 Result<Url> ParseUrl(std::string_view text) {
@@ -62,8 +71,8 @@ Result<Url> ParseUrl(std::string_view text) {
   std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   std::string_view target = rest.substr(authority.size());
   target = target.substr(0, target.find('#'));
-  url.target = target;
-  if (target.empty() || target.front() != '/') url.target.insert(0, "/");
+  if (target.empty() || target.front() != '/') url.target = "/";
+  url.target.append(target);
 
   if (authority.find('@') != std::string_view::npos) return Bad(text, "user information is not supported");
   std::string_view host;
@@ -98,8 +107,8 @@ Result<Url> ParseUrl(std::string_view text) {
     }
     url.port = static_cast<std::uint16_t>(value);
   }
-  url.host_header = authority.front() == '[' ? "[" + url.host + "]" : url.host;
-  if (url.port != default_port) url.host_header += ":" + std::to_string(url.port);
+  url.host_header = BracketedIfIpv6(url.host);
+  if (url.port != default_port) url.host_header.append(":").append(std::to_string(url.port));
   return url;
 }
 

@@ -96,6 +96,16 @@ class RawServer {
       return true;
     }
 
+    // Lets time go by; false if the client closes meanwhile or the server ends. (A jumping clock does not move on while
+    // a close is unseen, so a script must not just sleep on the clock where the client may close.)
+    bool SleepFor(Duration duration) {
+      return fd_ >= 0 && clock().Wait({.fd = fd_,
+                                       .events = POLLRDHUP,
+                                       .deadline = clock().Now() + duration,
+                                       .waker = waker_.get(),
+                                       .label = "raw server sleep"}) == WaitOutcome::kDeadline;
+    }
+
     // Returns once the client has closed or reset, or the server ends. What comes meanwhile is dropped.
     void WaitForClose() {
       while (!Receive().empty()) {
