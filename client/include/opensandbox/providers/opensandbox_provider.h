@@ -50,12 +50,39 @@ struct OpenSandboxProviderOptions {
   std::uint64_t output_bytes_max = kDefaultOutputBytesMax;
   bool probe_execd = false;           // GET {execd}/ping before create returns
   bool allow_insecure_execd = false;  // accept an http:// endpoint below an https:// base
-  std::uint64_t seed = 0;             // of the retry jitter and of the create tag; 0: drawn from the system
-  LeakSink* leak_sink = nullptr;      // told of every sandbox that could not be deleted; must outlive the provider
+  // Of the retry jitter and of the create tag; 0: drawn from the system. Two providers with the same seed and the same
+  // server would take each other's sandboxes for their own: for tests only.
+  std::uint64_t seed = 0;
+  LeakSink* leak_sink = nullptr;  // told of every sandbox that could not be deleted; must outlive the provider
   // Reads an environment variable; null: the process environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
 };
 
+// What the provider promises, beyond the hooks' own comments. Facts: litellm's contract, section 6; the bodies are
+// litellm's plus one metadata entry, kCreateTagKey.
+//
+// Create
+//   Sent again by policy when it certainly did not happen (not sent, 429) and, after a look-up, when it was answered
+//   502, 503 or 504: all attempts carry the same tag, and what the look-up finds is deleted (or adopted) first, so at
+//   most one sandbox per call lives. After such an answer the list is looked at once more before the call returns.
+//   A lost answer (also a cancelled one, a 504 that is given up on, a success without an id) is looked up at once and
+//   then after 0.5, 1, 2, 4, 5, 5 ... s, until it is found or `cleanup_deadline` is used up, since the server may
+//   commit late. Found: see LostCreatePolicy. Not found, and the list was readable: outcome = kUnknown, cleanup =
+//   kNotNeeded, the tag stands in the message. Not readable: cleanup = kFailed and a Leak with the tag and no id. A
+//   wait that fails for whatever reason is followed by a delete with its own `cleanup_deadline`, which heeds no
+//   stop_token. `ready_timeout` covers the wait for Running, for the endpoint and for the probe together; it begins
+//   after the answer to the POST. Polls answered 429 or 5xx, or not answered, are repeated until it ends.
+// Run
+//   Never sent twice, unless it was not sent or was refused with 429 or, at an endpoint that may be old, with 404.
+//   `output_bytes_max` limits the decoded bytes of stdout, stderr and results exactly; memory and wire bytes beyond
+//   that are limited as client/providers/execd_event_parser.h says. A stream must announce its end
+//   (execution_complete, an error event, or execd's bare {code, message}); otherwise kStreamTruncated. What comes after
+//   a completion event is read for at most 10 s. Over the cap, out of time or cancelled, the run is interrupted
+//   (at most 2 s; cancelled: 60 ms). A failed run is followed by one look at the sandbox (at most 5 s), so that
+//   kSandboxGone and kTerminalState tell when it ended. All errors of a started run hold the partial output.
+// Delete
+//   Repeated as DELETE within the deadline; one attempt takes at most half of it. 404 is false, but true if an earlier
+//   attempt of the same call may have worked.
 std::unique_ptr<SandboxProvider> MakeOpenSandboxProvider(OpenSandboxProviderOptions options = {});
 
 }  // namespace opensandbox

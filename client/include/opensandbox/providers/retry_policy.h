@@ -18,6 +18,7 @@ struct RetryPolicy {
   Duration pause_max = std::chrono::seconds(5);
   double jitter = 0.2;
   Duration retry_after_max = std::chrono::seconds(30);
+  // Answers after which a request may be repeated. An idempotent one is repeated after any 5xx but 501 and 505, too.
   std::set<int> statuses = {429, 502, 503, 504};
 
   // May this failure of an operation be tried again? `idempotent`: sending it twice does no harm. A request that
