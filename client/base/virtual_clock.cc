@@ -163,8 +163,10 @@ bool VirtualClock::Advance(Duration by) {
   if (locks_ > 0 || by < Duration::zero()) return false;
   const int own = participants_.count(std::this_thread::get_id()) > 0 ? 1 : 0;
   const auto at_rest = [&] {
-    return running_ <= own && std::all_of(connections_.begin(), connections_.end(),
-                                          [](const auto& entry) { return Settled(entry.second); });
+    // A client in another process never tells what it has read, so there is nothing to wait for.
+    return running_ <= own && std::all_of(connections_.begin(), connections_.end(), [&](const auto& entry) {
+             return Settled(entry.second) || (!options_.auto_jump && !entry.second.client_seen);
+           });
   };
   const TimePoint from = now_;
   const TimePoint target = now_ + by;
@@ -283,7 +285,10 @@ void VirtualClock::Closed(Side side, Key key) {
   const auto it = connections_.find(key);
   if (it == connections_.end()) return;
   (side == Side::kClient ? it->second.client_open : it->second.server_open) = false;
-  if (it->second.client_seen && !it->second.client_open && it->second.server_seen && !it->second.server_open) {
+  const Connection& connection = it->second;
+  const bool both_seen = connection.client_seen && connection.server_seen;
+  // With auto_jump off the other end may be one that never reports.
+  if (!connection.client_open && !connection.server_open && (both_seen || !options_.auto_jump)) {
     connections_.erase(it);
   }
   changed_.notify_all();

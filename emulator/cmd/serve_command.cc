@@ -150,8 +150,12 @@ ExitCode RunServeCommand(const std::vector<std::string>& arguments) {
   emulator_options.seed = options.seed;
   auto started = Emulator::Start(std::move(emulator_options));
   if (!started) {
+    if (started.error().kind == ErrorKind::kInvalidArgument) {
+      line.Complain(started.error().message);
+      return line.Finish();
+    }
     Say(started.error().message);
-    return started.error().kind == ErrorKind::kInvalidArgument ? ExitCode::kBadUsage : ExitCode::kCannotListen;
+    return ExitCode::kCannotListen;
   }
   Emulator& emulator = **started;
 

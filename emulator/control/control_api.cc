@@ -237,11 +237,10 @@ struct ControlPath {
 
 ControlPath SplitPath(std::string_view path) {
   constexpr std::string_view kPrefix = "/tenants/";
-  if (!path.starts_with(kPrefix)) return {std::nullopt, path};
-  path.remove_prefix(kPrefix.size());
-  const std::size_t end = std::min(path.find('/'), path.size());
-  if (end == 0) return {std::nullopt, path};
-  return {PercentDecode(path.substr(0, end), false), path.substr(end)};
+  const std::size_t begin = kPrefix.size();
+  const std::size_t end = std::min(path.find('/', begin), path.size());
+  if (!path.starts_with(kPrefix) || end == begin) return {std::nullopt, path};
+  return {PercentDecode(path.substr(begin, end - begin), false), path.substr(end)};
 }
 
 bool Fits(const ControlRoute& route, const ControlPath& path) {

@@ -32,7 +32,7 @@ void ExpectOneJournal(const std::shared_ptr<const Scenario>& scenario) {
 }
 
 TEST(RunnerDeterminismTest, PollsAndRetriesGiveOneJournal) {
-  ExpectOneJournal(MakeScenario(R"(
+  ExpectOneJournal(MakeScenario(R"("seed": 1,
       "sandboxes": [{"lifecycle": [{"state": "Pending", "for": "3s", "jitter": "2s"}, {"state": "Running"}]}],
       "execution": [{"events": [{"stdout": "tick\n", "repeat": 20, "every": "700ms"}]}],
       "faults": [{"id": "flaky", "on": "getSandbox", "first": 2, "respond": {"status": 503, "retryAfter": "1s"}},
@@ -42,7 +42,7 @@ TEST(RunnerDeterminismTest, PollsAndRetriesGiveOneJournal) {
 
 TEST(RunnerDeterminismTest, CutsAndSilencesGiveOneJournal) {
   ExpectOneJournal(MakeScenario(R"(
-      "execution": [{"match": {"code": "hang"}, "events": [{"stdout": "a\n"}], "end": "silence"},
+      "execution": [{"match": {"code": "hang"}, "events": [{"stdout": "a\n"}, {"end": "silence"}]},
                     {"match": {"code": "long"}, "events": [{"stdout": "tick\n", "repeat": 5, "every": "1s"}]}],
       "faults": [{"id": "lost", "on": "createSandbox", "nth": 1, "cut": {"at": "beforeHeaders", "how": "rst"}},
                  {"id": "torn", "on": "runCode", "nth": 2, "cut": {"atEvent": 3, "how": "rst"}}],
@@ -55,7 +55,7 @@ TEST(RunnerDeterminismTest, CutsAndSilencesGiveOneJournal) {
 }
 
 TEST(RunnerDeterminismTest, AnotherSeedGivesAnotherJournal) {
-  const auto scenario = MakeScenario(R"(
+  const auto scenario = MakeScenario(R"("seed": 1,
       "sandboxes": [{"lifecycle": [{"state": "Pending", "for": "10s", "jitter": "9s"}, {"state": "Running"}]}],
       "client": [{"create": {}}, {"delete": {}}])");
   EXPECT_NE(JournalOfOneRun(scenario, 1), JournalOfOneRun(scenario, 2));

@@ -115,20 +115,20 @@ TEST_F(ControlApiTest, KeyOfAnotherTenantIsAConflict) {
 
 TEST_F(ControlApiTest, ScenarioComesAsObjectTextOrBody) {
   AddTenant({});
-  const std::string object = R"({"schemaVersion":1,"name":"as object"})";
+  const std::string object = R"({"schemaVersion":1,"name":"as-object"})";
   EXPECT_EQ(Send("PUT", "/tenants/a", R"({"apiKey":"k","scenario":)" + object + "}").json["scenario"]["name"],
-            "as object");
-  const std::string text = R"("// a comment\n{\"schemaVersion\":1,\"name\":\"as text\"}")";
-  EXPECT_EQ(Send("PUT", "/tenants/a", R"({"apiKey":"k","scenario":)" + text + "}").json["scenario"]["name"], "as text");
+            "as-object");
+  const std::string text = R"("// a comment\n{\"schemaVersion\":1,\"name\":\"as-text\"}")";
+  EXPECT_EQ(Send("PUT", "/tenants/a", R"({"apiKey":"k","scenario":)" + text + "}").json["scenario"]["name"], "as-text");
   Create("a");
   const Answer loaded = Send("PUT", "/tenants/a/scenario", "/* c */" + object);
   EXPECT_EQ(loaded.status, 200);
-  EXPECT_EQ(loaded.json["scenario"]["name"], "as object");
+  EXPECT_EQ(loaded.json["scenario"]["name"], "as-object");
   EXPECT_EQ(loaded.json["sandboxes"]["created"], 0);  // a new world
   EXPECT_EQ(Send("PUT", "/scenario", object).json["name"], "default");
   const Answer back = Send("DELETE", "/tenants/a/scenario");
   EXPECT_EQ(back.status, 200);
-  EXPECT_NE(back.json["scenario"]["name"], "as object");
+  EXPECT_NE(back.json["scenario"]["name"], "as-object");
 }
 
 TEST_F(ControlApiTest, ScenarioProblemsAreAllTold) {
