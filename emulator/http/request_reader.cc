@@ -29,14 +29,14 @@ class ParserStream : public httplib::Stream {
   bool ends_with_blank_line() const { return tail_ == "\r\n\r\n"; }
   bool over_limit() const { return over_limit_; }
 
-  bool is_readable() const override { return true; }
-  bool is_writable() const override { return true; }
-  // Pure in newer releases.
+  // Releases differ in which functions they have, so none of these says `override`.
+  virtual bool is_readable() const { return true; }
+  virtual bool is_writable() const { return true; }
   virtual bool wait_readable() const { return true; }
   virtual bool wait_writable() const { return true; }
   virtual time_t duration() const { return 0; }
 
-  ssize_t read(char* data, size_t size) override {
+  virtual ssize_t read(char* data, size_t size) {
     if (head_begin_ < head_.size()) {
       const std::size_t n = std::min(size, head_.size() - head_begin_);
       std::memcpy(data, head_.data() + head_begin_, n);
@@ -64,7 +64,7 @@ class ParserStream : public httplib::Stream {
     return static_cast<ssize_t>(n);
   }
 
-  ssize_t write(const char* data, size_t size) override {
+  virtual ssize_t write(const char* data, size_t size) {
     // Newer releases write the blank line by itself; it is dropped like the rest.
     if (std::string_view(data, size).substr(0, kContinueLine.size()) == kContinueLine) {
       connection_.Queue(kContinue, nullptr);
@@ -76,10 +76,10 @@ class ParserStream : public httplib::Stream {
     return static_cast<ssize_t>(size);
   }
 
-  void get_remote_ip_and_port(std::string&, int&) const override {}
-  void get_local_ip_and_port(std::string&, int&) const override {}
+  virtual void get_remote_ip_and_port(std::string&, int&) const {}
+  virtual void get_local_ip_and_port(std::string&, int&) const {}
   // 0.11.4 answers 500 by itself for descriptors that select(2) can't handle; nothing here uses select.
-  socket_t socket() const override { return 0; }
+  virtual socket_t socket() const { return 0; }
 
  private:
   ConnectionStream& connection_;
