@@ -238,8 +238,7 @@ ReplyPlan RunCode(const PortRequest& request) {
   }
   if (body.language == kSql) {
     ExecutionScript script = PlanScript(request, body, "");
-    return StartRun(request, request.call.tenant.store->NewUuid(), RunningExecution::Kind::kKernel, 0,
-                    std::move(script));
+    return StartRun(request, request.call.tenant.store->NewUuid(), RunningExecution::Kind::kSql, 0, std::move(script));
   }
   return ExecdError(request, 500, kRuntimeError, std::string(kRunPrefix) + "unknown language: " + body.language);
 }

@@ -197,7 +197,7 @@ void RunningExecution::QueuePiece(const ScriptedRun::Piece& piece) {
 
 void RunningExecution::QueueOutput(const ScriptedRun::Piece& piece, std::string_view type) {
   if (piece.begins && piece.ends) {
-    if (options_.kind == Kind::kKernel) {
+    if (options_.kind != Kind::kCommand) {
       return Queue(ExecdEvent{.type = type, .text = piece.text, .at = WallAt(piece.due)}.Line());
     }
     // A command's output comes line by line; LF, CR and CRLF end a line.
@@ -227,13 +227,14 @@ void RunningExecution::QueueLine(std::string_view line, std::string_view type, T
 }
 
 void RunningExecution::QueueError(const ExecutionEvent& event, TimePoint due) {
-  // A real error always has a traceback; a script may leave it out.
+  // A real error of a kernel or a command always has a traceback; a script may leave it out.
   std::vector<std::string> traceback = event.traceback;
-  if (traceback.empty()) {
+  if (traceback.empty() && options_.kind != Kind::kSql) {
     const bool command = event.error_name == "CommandExecError";
     traceback.push_back(command ? "exit status " + event.error_value : event.error_name + ": " + event.error_value);
   }
-  const ExecdEvent::ErrorOutput error{.name = event.error_name, .value = event.error_value, .traceback = &traceback};
+  const ExecdEvent::ErrorOutput error{
+      .name = event.error_name, .value = event.error_value, .traceback = traceback.empty() ? nullptr : &traceback};
   Queue(ExecdEvent{.type = "error", .at = WallAt(due), .error = &error}.Line());
 }
 

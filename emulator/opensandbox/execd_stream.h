@@ -27,10 +27,11 @@ namespace opensandbox::emulator {
 //    the error gets execution_complete behind it, which was recorded too.
 //  - a kernel run's result has its execution_count in front, unless the script says one itself.
 //  - a command's output comes in lines without their ends, its error is its last event, and there is no status.
+//  - SQL has no status, no count, and an error without a traceback.
 //  - while the sandbox is Paused (Pausing, Resuming) its processes are frozen and the stream says nothing.
 class RunningExecution {
  public:
-  enum class Kind { kKernel, kCommand };
+  enum class Kind { kKernel, kCommand, kSql };
   struct Options {
     Tenant* tenant = nullptr;
     std::string sandbox_id;

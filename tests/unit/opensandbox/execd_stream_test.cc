@@ -10,10 +10,9 @@ namespace opensandbox::emulator {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using Kind = ExecutionEvent::Kind;
@@ -155,6 +154,17 @@ TEST_F(ExecdStreamTest, ACommandTellsLinesWithoutTheirEndsAndEndsWithItsError) {
       ElementsAre("stdout a", "stdout b", "stdout \n", "stdout c", "stdout d", "stderr e", "execution_complete"));
   EXPECT_THAT(ToldBy({Stdout("a\n"), Raised("CommandExecError", "3")}, ""),
               ElementsAre("stdout a", "error CommandExecError: 3"));
+}
+
+TEST_F(ExecdStreamTest, SqlHasNoStatusNoCountAndANullTraceback) {
+  EXPECT_THAT(ToldBy({Result({{"text/plain", "1"}})}, "sql"),
+              ElementsAre(R"(result {"text":"1"})", "execution_complete"));
+  Script({Raised("DBInitError", "refused")});
+  ReplyPlan plan = Run("select 1", "sql");
+  const std::string text = Read(plan).Text();
+  EXPECT_THAT(text, HasSubstr(R"("error":{"ename":"DBInitError","evalue":"refused","traceback":null}})"));
+  EXPECT_THAT(text, Not(HasSubstr("status")));
+  EXPECT_THAT(text, Not(HasSubstr("execution_complete")));
 }
 
 TEST_F(ExecdStreamTest, NoCompletionIsACleanEndWithoutTheEvent) {
