@@ -148,7 +148,8 @@ std::string RedirectText(const std::vector<HeaderField>& headers, const std::str
   const Result<Url> own = ParseUrl(request_url);
   const bool relative = location->rfind("//", 0) != 0 && location->find("://") == std::string::npos;
   if (relative || (target && own && target->Origin() == own->Origin())) return "redirected within its own origin";
-  return "redirected to " + (target ? target->Origin() : std::string("another origin"));
+  if (!target) return "redirected to another origin";
+  return std::string("redirected to ") + (target->secure ? "https://" : "http://") + target->host_header;
 }
 
 }  // namespace
@@ -210,10 +211,13 @@ Result<std::string> ExecdBase(const std::string& endpoint, const std::string& ap
   std::string url = endpoint;
   const std::string lower = Lower(endpoint.substr(0, 8));
   const bool base_is_secure = Lower(api_base.substr(0, 8)) == "https://";
-  if (lower.rfind("http://", 0) != 0 && lower != "https://") url = (base_is_secure ? "https://" : "http://") + endpoint;
+  const bool has_scheme = lower.rfind("http://", 0) == 0 || lower == "https://";
+  if (!has_scheme) url = (base_is_secure ? "https://" : "http://") + endpoint;
+  const std::size_t foreign_scheme = has_scheme ? std::string::npos : endpoint.find("://");
   while (!url.empty() && url.back() == '/') url.pop_back();
   const Result<Url> parsed = ParseUrl(url);
-  if (!parsed || url.find_first_of("?#") != std::string::npos) {
+  if (!parsed || url.find_first_of("?#") != std::string::npos ||
+      (foreign_scheme != std::string::npos && foreign_scheme < endpoint.find('/'))) {
     error.message = "OpenSandbox named an execd endpoint that is no address: " + Excerpt(endpoint);
     return error;
   }

@@ -259,7 +259,8 @@ void OpenSandboxProvider::ExplainBySandbox(Error& error, const CallScope& scope)
       return;
     }
     if (!calls_.policy().MayRetry(found, /*idempotent=*/true, looks)) return;
-    if (!PauseUntil(clock(), clock().Now() + calls_.PauseAfter(found, looks), scope.stop, "retry pause")) return;
+    const TimePoint next = clock().Now() + calls_.PauseAfter(found, looks);
+    if (next >= *own.deadline || !PauseUntil(clock(), next, scope.stop, "retry pause")) return;
   }
 }
 

@@ -20,14 +20,14 @@ struct Header {
 
 struct Request {
   std::string method;
-  std::string target;  // as on the request line
-  std::string path;    // target up to '?', still percent-encoded
-  std::string query;   // behind '?', still percent-encoded
+  std::string target;           // as on the request line
+  std::string path;             // target up to '?', still percent-encoded
+  std::string query;            // behind '?', still percent-encoded
   std::vector<Header> headers;  // in an order the HTTP library gives; names as sent
   std::string body;
-  bool has_body = false;  // a Content-Length or Transfer-Encoding header was sent
-  std::string peer;       // "127.0.0.1:50412"
-  std::string local;      // the address the request came in on, "127.0.0.1:8080"
+  bool has_body = false;         // a Content-Length or Transfer-Encoding header was sent
+  std::string peer;              // "127.0.0.1:50412"
+  std::string local;             // the address the request came in on, "127.0.0.1:8080"
   std::uint64_t connection = 0;  // number of the connection, from 1
   bool tls = false;
 

@@ -15,9 +15,9 @@ namespace opensandbox::emulator {
 struct JournalEntry {
   std::uint64_t number = 0;  // of the request within the tenant, from 1
   std::uint64_t connection = 0;
-  std::string operation;     // operation::k...
+  std::string operation;  // operation::k...
   std::string method, target;
-  std::string sandbox_id;    // the one it names or created
+  std::string sandbox_id;  // the one it names or created
   std::string request_id;
   TimePoint received{};
   std::vector<std::string> rules;  // ids of the scenario rules that acted on it

@@ -13,8 +13,8 @@ namespace opensandbox::emulator {
 struct LeakedSandbox {
   std::string id;
   std::uint64_t number = 0;
-  bool expired = false;   // it is gone, but only its own timeout ended it
-  Duration age{};         // lived so far
+  bool expired = false;  // it is gone, but only its own timeout ended it
+  Duration age{};        // lived so far
   // "sb-3 leaked: created by POST #7 at 1.2s, answer cut before headers (fault lost-create), never deleted; client
   // closed its connection at 1.4s"
   std::string sentence;

@@ -30,11 +30,11 @@ const std::vector<std::string>& All();
 // in `state` until the first of the given conditions; with none it stays for good.
 struct Stage {
   std::string state;
-  std::string reason;   // empty: the docker profile's words for that state
+  std::string reason;  // empty: the docker profile's words for that state
   std::string message;
-  std::optional<Duration> duration;      // since the stage began
-  std::optional<int> polls;              // leaves with the answer after this many GETs showed it (1: one GET shows it)
-  std::optional<std::string> until;      // an operation name: leaves when such a request for the sandbox arrives
+  std::optional<Duration> duration;  // since the stage began
+  std::optional<int> polls;          // leaves with the answer after this many GETs showed it (1: one GET shows it)
+  std::optional<std::string> until;  // an operation name: leaves when such a request for the sandbox arrives
   bool operator==(const Stage&) const = default;
 };
 

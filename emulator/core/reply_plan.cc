@@ -109,6 +109,12 @@ BodyStep BodyStep::Wait(std::optional<TimePoint> until) {
   return step;
 }
 
+BodyStep BodyStep::Silence(std::optional<TimePoint> until) {
+  BodyStep step = Wait(until);
+  step.silent = true;
+  return step;
+}
+
 BodyStep BodyStep::End(Ending ending) {
   BodyStep step;
   step.kind = Kind::kEnd;

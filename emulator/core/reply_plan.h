@@ -42,10 +42,14 @@ struct BodyStep {
   bool begins_event = true;
   bool ends_event = true;
   std::optional<TimePoint> until;
+  // Of kWait: nothing is planned any more, `until` is only when something else may end the body. A server that stops
+  // does not wait for it.
+  bool silent = false;
   Ending ending = Ending::kComplete;
 
   static BodyStep Bytes(std::string bytes);
   static BodyStep Wait(std::optional<TimePoint> until);
+  static BodyStep Silence(std::optional<TimePoint> until);
   static BodyStep End(Ending ending = Ending::kComplete);
 };
 
@@ -65,9 +69,9 @@ class BodySource {
 // bytes only).
 struct Cut {
   enum class At {
-    kBeforeHead,   // not one byte of the reply
-    kAfterHead,    // status line and headers, not one byte of the body
-    kBodyByte,     // after `bytes` payload bytes
+    kBeforeHead,  // not one byte of the reply
+    kAfterHead,   // status line and headers, not one byte of the body
+    kBodyByte,    // after `bytes` payload bytes
   };
   At at = At::kBeforeHead;
   std::uint64_t bytes = 0;
@@ -76,12 +80,12 @@ struct Cut {
 
 // How the exchange went, told when it is over.
 struct ExchangeEnd {
-  int status = 0;                  // of the reply sent; 0: no head was sent
+  int status = 0;  // of the reply sent; 0: no head was sent
   std::uint64_t head_bytes = 0;
-  std::uint64_t body_bytes = 0;    // payload bytes handed to the socket
-  std::optional<Ending> ending;    // the planned end that happened; absent if the client was first
-  bool client_closed = false;      // the client closed before the planned end
-  TimePoint at{};                  // when it ended
+  std::uint64_t body_bytes = 0;  // payload bytes handed to the socket
+  std::optional<Ending> ending;  // the planned end that happened; absent if the client was first
+  bool client_closed = false;    // the client closed before the planned end
+  TimePoint at{};                // when it ended
 };
 
 // Move-only.
@@ -91,7 +95,7 @@ struct ReplyPlan {
   std::vector<Header> headers;  // exactly these, in this order; framing headers are the surface's business
   std::string body;             // used if `source` is null
   std::unique_ptr<BodySource> source;
-  bool chunked = false;         // frame the body in chunks (the headers say so already)
+  bool chunked = false;               // frame the body in chunks (the headers say so already)
   Ending ending = Ending::kComplete;  // of a fixed body; a source says its own
 
   Duration delay_before_head{0};

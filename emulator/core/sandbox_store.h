@@ -22,7 +22,7 @@ namespace opensandbox::emulator {
 
 // What a create request asked for, validated. Order is kept where the wire shows it.
 struct SandboxSpec {
-  std::string image;         // uri; empty if made from a snapshot
+  std::string image;  // uri; empty if made from a snapshot
   std::string snapshot_id;
   std::vector<std::string> entrypoint;
   std::optional<Duration> timeout;  // absent: no automatic expiry
@@ -64,8 +64,8 @@ struct Sandbox {
   // The same as clients see it, in microseconds since the epoch: a renewal may go as far as year 9999, which WallTime
   // can't hold; the timer then stands at some centuries from now.
   std::optional<std::int64_t> expires_shown;
-  bool scripted = false;      // behaviour.stages rule its state; SetState ends that for good
-  std::size_t stage = 0;      // index into behaviour.stages, while the script lasts
+  bool scripted = false;  // behaviour.stages rule its state; SetState ends that for good
+  std::size_t stage = 0;  // index into behaviour.stages, while the script lasts
   TimePoint stage_entered{};
   std::optional<TimePoint> stage_due;  // when time alone ends the stage
   int stage_polls = 0;
@@ -78,16 +78,16 @@ struct Sandbox {
   // What PATCH saved, see the wire reference 1.11. It may be empty; `metadata_patched` tells that there was a PATCH.
   std::vector<std::pair<std::string, std::string>> patched_metadata;
   bool metadata_patched = false;
-  std::string egress_token;   // set if there is a network policy
-  std::uint64_t created_by = 0;        // request number
+  std::string egress_token;      // set if there is a network policy
+  std::uint64_t created_by = 0;  // request number
   TimePoint last_touch{};
-  std::optional<SandboxEnd> end;       // set: no longer exists for clients, kept for the ledger
+  std::optional<SandboxEnd> end;  // set: no longer exists for clients, kept for the ledger
 };
 
 inline constexpr std::size_t kHistoryMax = 256;
 
-// Not thread-safe: its tenant's lock guards it. Pure: time comes in as an argument. A Sandbox stays at its address while
-// it lives; ended ones are kept for the ledger, the newest Options::ended_max of the deleted ones and the newest
+// Not thread-safe: its tenant's lock guards it. Pure: time comes in as an argument. A Sandbox stays at its address
+// while it lives; ended ones are kept for the ledger, the newest Options::ended_max of the deleted ones and the newest
 // Options::live_max of the expired ones. Counts stay right for ever.
 class SandboxStore {
  public:

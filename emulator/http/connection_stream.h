@@ -31,7 +31,7 @@ class ConnectionControl {
   enum class State {
     kBusy,    // a request is being read, handled or answered
     kIdle,    // between requests
-    kSilent,  // the reply is over, the connection is held open (Ending::kSilence)
+    kSilent,  // held open without anything more to send: Ending::kSilence, BodyStep::silent
   };
 
   // `stopping` is the server's: once it is set, a connection that comes to rest ends.

@@ -114,7 +114,7 @@ class Execution {
           if ((step.flush || stream_.queued() >= kCoalescedBytesMax) && !Send()) return false;
           break;
         case BodyStep::Kind::kWait:
-          if (!Send() || !Wait(step.until, true, "stream")) return false;
+          if (!Send() || !WaitForSource(step)) return false;
           break;
         case BodyStep::Kind::kEnd:
           return EndAs(step.ending);
@@ -135,6 +135,14 @@ class Execution {
 
   bool Delay(Duration delay, const char* label) {
     return delay <= Duration::zero() || Wait(stream_.clock().Now() + delay, false, label);
+  }
+
+  bool WaitForSource(const BodyStep& step) {
+    const bool silent = step.silent || !step.until;
+    if (silent) stream_.control().SetState(ConnectionControl::State::kSilent);
+    const bool goes_on = Wait(step.until, true, "stream");
+    if (silent) stream_.control().SetState(ConnectionControl::State::kBusy);
+    return goes_on;
   }
 
   bool Wait(std::optional<TimePoint> until, bool use_waker, const char* label) {

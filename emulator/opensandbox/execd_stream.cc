@@ -74,7 +74,7 @@ BodyStep RunningExecution::NextLocked(TimePoint now, WallTime wall_now) {
   if (!frozen && sandbox->state != state::kRunning) return BodyStep::End(Ending::kNoTerminator);
   // When the sandbox itself may change without anybody's request.
   const TimePoint sandbox_due = Min(Min(TimePoint::max(), sandbox->expires), sandbox->stage_due);
-  if (frozen) return BodyStep::Wait(OrNever(sandbox_due));
+  if (frozen) return BodyStep::Silence(OrNever(sandbox_due));
 
   BodyStep step;
   if (Pop(&step)) return step;
@@ -112,6 +112,7 @@ BodyStep RunningExecution::NextLocked(TimePoint now, WallTime wall_now) {
     return step;
   }
   if (!output_due) {
+    if (silent && !pings) return BodyStep::Silence(OrNever(sandbox_due));
     TimePoint until = silent ? TimePoint::max() : run_.due();
     if (pings) until = std::min(until, next_ping_);
     return BodyStep::Wait(OrNever(std::min(until, sandbox_due)));

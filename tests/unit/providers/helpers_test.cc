@@ -67,9 +67,9 @@ TEST(PartialProviderTest, AnIncompleteProviderIsNotInstantiable) {
 
 TEST(PartialProviderTest, AnEphemeralRunIsRefusedBeforeAnythingIsCreated) {
   CreateOnly provider;
-  EXPECT_THAT(RunCodeInEphemeralSandbox(provider, {}, {}),
-              FailsWith(ErrorKind::kNotImplemented,
-                        Field(&Error::message, "arun_code must be implemented by provider")));
+  EXPECT_THAT(
+      RunCodeInEphemeralSandbox(provider, {}, {}),
+      FailsWith(ErrorKind::kNotImplemented, Field(&Error::message, "arun_code must be implemented by provider")));
   EXPECT_EQ(provider.creates, 0);
 }
 
@@ -96,9 +96,7 @@ Error Failure(const std::string& message) {
 class ScopedSandboxTest : public ::testing::Test {
  protected:
   static SandboxHandle MakeHandle(const std::string& id) { return SandboxHandle{.id = id, .provider = "mock"}; }
-  static auto Is(const std::string& id) {
-    return ::testing::VariantWith<SandboxHandle>(Field(&SandboxHandle::id, id));
-  }
+  static auto Is(const std::string& id) { return ::testing::VariantWith<SandboxHandle>(Field(&SandboxHandle::id, id)); }
   StrictMock<MockSandboxProvider> provider_;
   StrictMock<MockLeakSink> sink_;
 };
@@ -207,10 +205,10 @@ TEST_F(EphemeralTest, DeletesAlsoWhenTheRunFailsAndKeepsItsError) {
       .Then(Reply(200, EndpointJson()))
       .Then(Reply(400, ErrorJson("C", "bad code")))
       .Then(Reply(204, ""));
-  EXPECT_THAT(RunCodeInEphemeralSandbox(provider(), {}, {}, &leaks_),
-              FailsWith(ErrorKind::kApi, AllOf(Field(&Error::message, "bad code"),
-                                               Field(&Error::cleanup, Cleanup::kDeleted),
-                                               Field(&Error::sandbox_id, "sb-1"))));
+  EXPECT_THAT(
+      RunCodeInEphemeralSandbox(provider(), {}, {}, &leaks_),
+      FailsWith(ErrorKind::kApi, AllOf(Field(&Error::message, "bad code"), Field(&Error::cleanup, Cleanup::kDeleted),
+                                       Field(&Error::sandbox_id, "sb-1"))));
   EXPECT_EQ(script().lines().back(), "DELETE http://api.example/v1/sandboxes/sb-1");
 }
 
@@ -245,10 +243,10 @@ TEST_F(EphemeralTest, AFailedRunAndAFailedDeleteAreBothTold) {
       .Then(Reply(200, EndpointJson()))
       .Then(Reply(400, ErrorJson("C", "bad code")))
       .Then(Reply(401, ErrorJson("X", "no")));
-  EXPECT_THAT(RunCodeInEphemeralSandbox(provider(), {}, {}),
-              FailsWith(ErrorKind::kApi, AllOf(Field(&Error::message, "bad code"),
-                                               Field(&Error::cleanup, Cleanup::kFailed),
-                                               Field(&Error::cleanup_message, "no"))));
+  EXPECT_THAT(
+      RunCodeInEphemeralSandbox(provider(), {}, {}),
+      FailsWith(ErrorKind::kApi, AllOf(Field(&Error::message, "bad code"), Field(&Error::cleanup, Cleanup::kFailed),
+                                       Field(&Error::cleanup_message, "no"))));
   EXPECT_EQ(leaks_.Leaks().size(), 1u);
 }
 

@@ -146,8 +146,7 @@ TEST_F(OpenSandboxContractTest, TagsOfProvidersWithoutASeedDiffer) {
 TEST_F(OpenSandboxContractTest, TheBaseIsRequiredAndItsTextFixed) {
   options_.api_base = "";
   const char message[] = "OpenSandbox api_base is required. Pass api_base or set OPEN_SANDBOX_API_BASE.";
-  EXPECT_THAT(provider().CreateSandbox({}),
-              FailsWith(ErrorKind::kInvalidArgument, Field(&Error::message, message)));
+  EXPECT_THAT(provider().CreateSandbox({}), FailsWith(ErrorKind::kInvalidArgument, Field(&Error::message, message)));
   EXPECT_THAT(provider().RunCode("sb-1", {}), FailsWith(ErrorKind::kInvalidArgument, Field(&Error::message, message)));
   EXPECT_THAT(provider().DeleteSandbox("sb-1", {}),
               FailsWith(ErrorKind::kInvalidArgument, Field(&Error::message, message)));
@@ -202,11 +201,14 @@ TEST_F(OpenSandboxContractTest, AKeyInTheOptionsBeatsTheEnvironmentEvenEmpty) {
 TEST_F(OpenSandboxContractTest, TheArgumentsBaseBeatsTheHandles) {
   script().Then(Reply(204, "")).Then(Reply(204, ""));
   DeleteSandboxRequest request;
-  EXPECT_THAT(provider().DeleteSandbox([] {
-    SandboxHandle handle = Handle();
-    handle.domain = "http://handle.example";
-    return handle;
-  }(), request), IsOk());
+  EXPECT_THAT(provider().DeleteSandbox(
+                  [] {
+                    SandboxHandle handle = Handle();
+                    handle.domain = "http://handle.example";
+                    return handle;
+                  }(),
+                  request),
+              IsOk());
   request.api_base = "http://argument.example";
   EXPECT_THAT(provider().DeleteSandbox(Handle(), request), IsOk());
   EXPECT_THAT(script().lines(), ElementsAre("DELETE http://handle.example/sandboxes/sb-1",
@@ -331,11 +333,11 @@ TEST_F(OpenSandboxContractTest, EveryErrorShapeKeepsCodeAndMessage) {
   };
   for (const ErrorBodyCase& c : cases) {
     script().Then(Reply(400, c.body, {{"x-request-id", "r-1"}}));
-    EXPECT_THAT(provider().DeleteSandbox("sb", {}),
-                FailsWith(ErrorKind::kApi, AllOf(Field(&Error::code, c.code), Field(&Error::message, c.message),
-                                                 Field(&Error::http_status, 400), Field(&Error::request_id, "r-1"),
-                                                 Field(&Error::operation, "deleteSandbox"),
-                                                 Field(&Error::sandbox_id, "sb"))))
+    EXPECT_THAT(
+        provider().DeleteSandbox("sb", {}),
+        FailsWith(ErrorKind::kApi, AllOf(Field(&Error::code, c.code), Field(&Error::message, c.message),
+                                         Field(&Error::http_status, 400), Field(&Error::request_id, "r-1"),
+                                         Field(&Error::operation, "deleteSandbox"), Field(&Error::sandbox_id, "sb"))))
         << c.body;
   }
 }
@@ -372,7 +374,8 @@ TEST_F(OpenSandboxContractTest, RetryAfterIsReadInAllItsForms) {
   EXPECT_EQ(read("Thu, 01 Jan 2026 00:00:30 GMT"), 30s);
   EXPECT_EQ(read("Wed, 31 Dec 2025 23:59:30 GMT"), 0s);
   EXPECT_EQ(read("99999999999999999999999"), 10 * 365 * 24h);
-  for (const char* garbage : {"", " ", "-1", "+1", "1.5", "soon", "1s"}) EXPECT_EQ(read(garbage), std::nullopt) << garbage;
+  for (const char* garbage : {"", " ", "-1", "+1", "1.5", "soon", "1s"})
+    EXPECT_EQ(read(garbage), std::nullopt) << garbage;
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ TEST_F(OpenSandboxDeleteTest, AnySuccessIsTrueAndAnUnknownIdFalse) {
 TEST_F(OpenSandboxDeleteTest, ServerErrorsAreRetriedAsDelete) {
   script().Then(Reply(500, "")).Then(Reply(503, "", {{"Retry-After", "2"}})).Then(Reply(204, ""));
   EXPECT_THAT(Delete(), IsOkAndHolds(true));
-  EXPECT_THAT(script().lines(), ElementsAre("DELETE http://api.example/v1/sandboxes/sb-1",
-                                            "DELETE http://api.example/v1/sandboxes/sb-1",
-                                            "DELETE http://api.example/v1/sandboxes/sb-1"));
+  EXPECT_THAT(script().lines(),
+              ElementsAre("DELETE http://api.example/v1/sandboxes/sb-1", "DELETE http://api.example/v1/sandboxes/sb-1",
+                          "DELETE http://api.example/v1/sandboxes/sb-1"));
   EXPECT_EQ(script().seen()[1].at, 200ms);
   EXPECT_EQ(script().seen()[2].at, 2200ms);
 }
@@ -72,8 +72,8 @@ TEST_F(OpenSandboxDeleteTest, ACallerWhoReportsItselfSilencesTheSink) {
 TEST_F(OpenSandboxDeleteTest, ARefusalIsNotRepeated) {
   for (const int status : {307, 400, 401, 403, 405, 409, 501}) {
     script().Then(Reply(status, ""));
-    EXPECT_THAT(Delete(), FailsWith(ErrorKind::kApi, AllOf(Field(&Error::attempts, 1),
-                                                           Field(&Error::http_status, status))));
+    EXPECT_THAT(Delete(),
+                FailsWith(ErrorKind::kApi, AllOf(Field(&Error::attempts, 1), Field(&Error::http_status, status))));
   }
   EXPECT_EQ(script().seen().size(), 7u);
 }
@@ -81,8 +81,8 @@ TEST_F(OpenSandboxDeleteTest, ARefusalIsNotRepeated) {
 TEST_F(OpenSandboxDeleteTest, AServerThatNeverAnswersIsAskedTwiceWithinTheDeadline) {
   script().Then(NeverAnswers()).Then(NeverAnswers()).Then(NeverAnswers());
   const Result<bool> result = Delete();
-  EXPECT_THAT(result, FailsWith(ErrorKind::kTimeout, AllOf(Field(&Error::sandbox_id, "sb-1"),
-                                                           Field(&Error::outcome, Outcome::kUnknown))));
+  EXPECT_THAT(result, FailsWith(ErrorKind::kTimeout,
+                                AllOf(Field(&Error::sandbox_id, "sb-1"), Field(&Error::outcome, Outcome::kUnknown))));
   EXPECT_EQ(Elapsed(), 25s);
   EXPECT_EQ(script().seen().size(), 2u);
   EXPECT_EQ(leaks_.Leaks().size(), 1u);
@@ -110,8 +110,8 @@ TEST_F(OpenSandboxDeleteTest, CancellationEndsThePauseAtOnce) {
   DeleteSandboxRequest request;
   request.stop = source.get_token();
   EXPECT_THAT(provider().DeleteSandbox("sb-1", request),
-              FailsWith(ErrorKind::kCancelled, AllOf(Field(&Error::sandbox_id, "sb-1"),
-                                                     Field(&Error::outcome, Outcome::kUnknown))));
+              FailsWith(ErrorKind::kCancelled,
+                        AllOf(Field(&Error::sandbox_id, "sb-1"), Field(&Error::outcome, Outcome::kUnknown))));
   EXPECT_EQ(Elapsed(), 0s);
   EXPECT_EQ(leaks_.Leaks().size(), 1u);
 }

@@ -69,10 +69,10 @@ TEST_F(OpenSandboxLostCreateTest, ALateCommitIsStillFound) {
 TEST_F(OpenSandboxLostCreateTest, NothingFoundReliablyIsNoLeakButStillUnknown) {
   script().Then(Reset());
   script().Otherwise([this](const HttpRequest&) { return Nothing(); });
-  EXPECT_THAT(Create(), FailsWith(ErrorKind::kOutcomeUnknown,
-                                  AllOf(Field(&Error::outcome, Outcome::kUnknown), Field(&Error::sandbox_id, ""),
-                                        Field(&Error::cleanup, Cleanup::kNotNeeded),
-                                        Field(&Error::message, HasSubstr(tag_)))));
+  EXPECT_THAT(Create(),
+              FailsWith(ErrorKind::kOutcomeUnknown,
+                        AllOf(Field(&Error::outcome, Outcome::kUnknown), Field(&Error::sandbox_id, ""),
+                              Field(&Error::cleanup, Cleanup::kNotNeeded), Field(&Error::message, HasSubstr(tag_)))));
   EXPECT_LE(Elapsed(), 25s);
   EXPECT_THAT(leaks_.Leaks(), IsEmpty());
   EXPECT_EQ(Count("POST"), 1u);
@@ -106,8 +106,9 @@ TEST_F(OpenSandboxLostCreateTest, ALookUpRecoversFromAFailureInBetween) {
 TEST_F(OpenSandboxLostCreateTest, SandboxesOfOthersAreNeverTouched) {
   // A server that ignores the filter lists everything, on several pages.
   script().Then(Reset());
-  script().Then(Reply(200, R"({"items":[{"id":"other","metadata":{"opensandbox-client/create-id":"x"}},{"id":"bare"},7],)"
-                           R"("pagination":{"hasNextPage":true}})"));
+  script().Then(Reply(200,
+                      R"({"items":[{"id":"other","metadata":{"opensandbox-client/create-id":"x"}},{"id":"bare"},7],)"
+                      R"("pagination":{"hasNextPage":true}})"));
   script().Then(Found({"sb-a"})).Then(Deleted());
   EXPECT_THAT(Create(), FailsWith(ErrorKind::kOutcomeUnknown, Field(&Error::sandbox_id, "sb-a")));
   EXPECT_THAT(script().lines(), ElementsAre(kPost, ListLine(), ListLine() + "&page=2", kDeleteA));
@@ -115,7 +116,8 @@ TEST_F(OpenSandboxLostCreateTest, SandboxesOfOthersAreNeverTouched) {
 
 TEST_F(OpenSandboxLostCreateTest, AnEndlessListIsGivenUpOn) {
   script().Then(Reset());
-  script().Otherwise([](const HttpRequest&) { return Reply(200, R"({"items":[],"pagination":{"hasNextPage":true}})"); });
+  script().Otherwise(
+      [](const HttpRequest&) { return Reply(200, R"({"items":[],"pagination":{"hasNextPage":true}})"); });
   EXPECT_THAT(Create(), FailsWith(ErrorKind::kOutcomeUnknown, Field(&Error::cleanup, Cleanup::kFailed)));
   EXPECT_EQ(script().seen().size(), 11u);
   EXPECT_EQ(leaks_.Leaks().size(), 1u);
@@ -134,9 +136,9 @@ TEST_F(OpenSandboxLostCreateTest, AFailedDeleteOfWhatWasFoundIsALeakUnderItsId) 
 TEST_F(OpenSandboxLostCreateTest, ARequestTimeoutIsALostAnswerToo) {
   options_.create_request_timeout = 60s;
   script().Then(NeverAnswers()).Then(Found({"sb-a"})).Then(Deleted());
-  EXPECT_THAT(Create(), FailsWith(ErrorKind::kOutcomeUnknown,
-                                  AllOf(Field(&Error::timeout_clock, TimeoutClock::kRequest),
-                                        Field(&Error::cleanup, Cleanup::kDeleted))));
+  EXPECT_THAT(Create(),
+              FailsWith(ErrorKind::kOutcomeUnknown, AllOf(Field(&Error::timeout_clock, TimeoutClock::kRequest),
+                                                          Field(&Error::cleanup, Cleanup::kDeleted))));
   EXPECT_EQ(Elapsed(), 60s);
 }
 
@@ -165,9 +167,9 @@ TEST_F(OpenSandboxLostCreateTest, UnsentRequestsAreRetriedByPolicy) {
   EXPECT_EQ(Count("POST"), 3u);
   EXPECT_EQ(Elapsed(), 600ms);
   for (int i = 0; i < 4; ++i) script().Then(Refused());
-  EXPECT_THAT(Create(), FailsWith(ErrorKind::kTransport, AllOf(Field(&Error::outcome, Outcome::kDidNotHappen),
-                                                               Field(&Error::attempts, 4),
-                                                               Field(&Error::cleanup, Cleanup::kNotNeeded))));
+  EXPECT_THAT(Create(), FailsWith(ErrorKind::kTransport,
+                                  AllOf(Field(&Error::outcome, Outcome::kDidNotHappen), Field(&Error::attempts, 4),
+                                        Field(&Error::cleanup, Cleanup::kNotNeeded))));
 }
 
 TEST_F(OpenSandboxLostCreateTest, TooManyRequestsIsRetriedWithoutALookUp) {
@@ -234,8 +236,8 @@ TEST_F(OpenSandboxLostCreateTest, ATwinThatAppearsLateIsDeletedInTheEnd) {
 
 TEST_F(OpenSandboxLostCreateTest, NoRepeatWhenTheLookUpDoesNotTell) {
   script().Then(Reply(503, "")).Then(Reply(401, ""));
-  EXPECT_THAT(Create(), FailsWith(ErrorKind::kApi, AllOf(Field(&Error::http_status, 503),
-                                                         Field(&Error::cleanup, Cleanup::kFailed))));
+  EXPECT_THAT(Create(), FailsWith(ErrorKind::kApi,
+                                  AllOf(Field(&Error::http_status, 503), Field(&Error::cleanup, Cleanup::kFailed))));
   EXPECT_EQ(Count("POST"), 1u);
   EXPECT_EQ(leaks_.Leaks().size(), 1u);
 }
@@ -256,8 +258,8 @@ TEST_F(OpenSandboxLostCreateTest, CancelledInThePauseBeforeARepeatLooksOnceMore)
   script().Then(busy).Then(Found({"sb-a"})).Then(Deleted());
   CreateSandboxRequest request;
   request.stop = source.get_token();
-  EXPECT_THAT(provider().CreateSandbox(request), FailsWith(ErrorKind::kCancelled,
-                                                           Field(&Error::cleanup, Cleanup::kDeleted)));
+  EXPECT_THAT(provider().CreateSandbox(request),
+              FailsWith(ErrorKind::kCancelled, Field(&Error::cleanup, Cleanup::kDeleted)));
   EXPECT_EQ(Elapsed(), 0s);
 }
 

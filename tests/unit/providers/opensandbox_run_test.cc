@@ -79,15 +79,14 @@ TEST_F(OpenSandboxRunTest, ABareIdIsResolvedFirst) {
 TEST_F(OpenSandboxRunTest, AnUnknownBareIdFailsFast) {
   script().Then(Reply(404, "{}")).Then(Reply(404, ErrorJson("DOCKER::SANDBOX_NOT_FOUND", "Sandbox sb-1 not found.")));
   EXPECT_THAT(provider().RunCode("sb-1", {}),
-              FailsWith(ErrorKind::kSandboxGone, AllOf(Field(&Error::sandbox_id, "sb-1"),
-                                                       Field(&Error::code, "DOCKER::SANDBOX_NOT_FOUND"))));
+              FailsWith(ErrorKind::kSandboxGone,
+                        AllOf(Field(&Error::sandbox_id, "sb-1"), Field(&Error::code, "DOCKER::SANDBOX_NOT_FOUND"))));
   EXPECT_EQ(Elapsed(), 0s);
 }
 
 TEST_F(OpenSandboxRunTest, CodeThatRaisesIsASuccessWithAnError) {
-  script().Then(Streams({{kInit},
-                         {kDone},
-                         {"{\"type\":\"error\",\"error\":{\"ename\":\"ValueError\",\"evalue\":\"bad\"}}\n\n"}}));
+  script().Then(Streams(
+      {{kInit}, {kDone}, {"{\"type\":\"error\",\"error\":{\"ename\":\"ValueError\",\"evalue\":\"bad\"}}\n\n"}}));
   const Result<CodeExecutionResult> result = Run();
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->error->name, "ValueError");
@@ -181,9 +180,10 @@ TEST_F(OpenSandboxRunTest, TheDefaultCapIsTenMebibytesExactly) {
   ASSERT_THAT(whole, IsOk());
   EXPECT_EQ(whole->stdout_text.size(), 10485760u);
   script().Then(Streams({{kInit}, {Out(at_cap + "x")}, {kDone}})).Then(Reply(200, ""));
-  EXPECT_THAT(Run(), FailsWith(ErrorKind::kOutputLimit,
-                               Field(&Error::message,
-                                     "Sandbox output exceeded 10485760 bytes; aborting to avoid unbounded memory use.")));
+  EXPECT_THAT(Run(),
+              FailsWith(ErrorKind::kOutputLimit,
+                        Field(&Error::message,
+                              "Sandbox output exceeded 10485760 bytes; aborting to avoid unbounded memory use.")));
 }
 
 TEST_F(OpenSandboxRunTest, AnInterruptThatIsNeverAnsweredDelaysLittle) {
@@ -213,8 +213,7 @@ TEST_F(OpenSandboxRunTest, SilenceEndsAtTheIdleTimeout) {
                         AllOf(Field(&Error::timeout_clock, TimeoutClock::kIdle), Partial("a"),
                               Field(&Error::message, "OpenSandbox run in sandbox sb-1 sent nothing for 7.0 seconds"))));
   EXPECT_EQ(Elapsed(), 12s);
-  EXPECT_THAT(script().lines(),
-              ElementsAre(kPostCode, "DELETE http://execd.example:44772/code?id=ctx%201", kGetState));
+  EXPECT_THAT(script().lines(), ElementsAre(kPostCode, "DELETE http://execd.example:44772/code?id=ctx%201", kGetState));
 }
 
 TEST_F(OpenSandboxRunTest, PingsKeepTheStreamAliveButNotBeyondTheRunDeadline) {
@@ -224,10 +223,11 @@ TEST_F(OpenSandboxRunTest, PingsKeepTheStreamAliveButNotBeyondTheRunDeadline) {
   RunCodeRequest request;
   request.idle_timeout = 4s;
   request.run_deadline = 60s;
-  EXPECT_THAT(Run(request),
-              FailsWith(ErrorKind::kTimeout,
-                        AllOf(Field(&Error::timeout_clock, TimeoutClock::kRunDeadline), Partial(""),
-                              Field(&Error::message, "OpenSandbox run in sandbox sb-1 did not end within 60.0 seconds"))));
+  EXPECT_THAT(
+      Run(request),
+      FailsWith(ErrorKind::kTimeout,
+                AllOf(Field(&Error::timeout_clock, TimeoutClock::kRunDeadline), Partial(""),
+                      Field(&Error::message, "OpenSandbox run in sandbox sb-1 did not end within 60.0 seconds"))));
   EXPECT_EQ(Elapsed(), 60s);
 }
 
@@ -331,8 +331,8 @@ TEST_F(OpenSandboxRunTest, TheEndpointIsResolvedAnewOnlyOnce) {
 
 TEST_F(OpenSandboxRunTest, ARequestThatMayHaveArrivedIsNeverRepeated) {
   script().Then(Reset()).Then(State("Running"));
-  EXPECT_THAT(Run(), FailsWith(ErrorKind::kTransport, AllOf(Field(&Error::outcome, Outcome::kUnknown),
-                                                            Field(&Error::attempts, 1))));
+  EXPECT_THAT(Run(), FailsWith(ErrorKind::kTransport,
+                               AllOf(Field(&Error::outcome, Outcome::kUnknown), Field(&Error::attempts, 1))));
   for (const int status : {500, 502, 503, 504}) {
     script().Then(Reply(status, ErrorJson("C", "m"))).Then(State("Running"));
     EXPECT_THAT(Run(), FailsWith(ErrorKind::kApi, AllOf(Field(&Error::http_status, status), Field(&Error::attempts, 1),
@@ -376,13 +376,16 @@ TEST_F(OpenSandboxRunTest, ARedirectOfTheRunIsNotFollowed) {
 // --- the sandbox ended during the run -------------------------------------------------------------------------------
 
 TEST_F(OpenSandboxRunTest, EveryFaceOfADeadSandboxIsSandboxGone) {
-  const std::vector<Exchange> faces = {
-      Streams({{kInit}, {Out("a")}}), Streams({{kInit}, {Out("a")}}, End::kCut), Reset(), Reply(502, "Bad Gateway"),
-      Reply(410, ""), Reply(500, "")};
+  const std::vector<Exchange> faces = {Streams({{kInit}, {Out("a")}}),
+                                       Streams({{kInit}, {Out("a")}}, End::kCut),
+                                       Reset(),
+                                       Reply(502, "Bad Gateway"),
+                                       Reply(410, ""),
+                                       Reply(500, "")};
   for (const Exchange& face : faces) {
     script().Then(face).Then(Reply(404, ErrorJson("DOCKER::SANDBOX_NOT_FOUND", "Sandbox sb-1 not found.")));
-    EXPECT_THAT(Run(), FailsWith(ErrorKind::kSandboxGone, AllOf(Field(&Error::sandbox_id, "sb-1"),
-                                                                Field(&Error::operation, "runCode"))));
+    EXPECT_THAT(Run(), FailsWith(ErrorKind::kSandboxGone,
+                                 AllOf(Field(&Error::sandbox_id, "sb-1"), Field(&Error::operation, "runCode"))));
   }
   EXPECT_EQ(script().left(), 0u);
 }

@@ -35,11 +35,11 @@ std::string_view ToString(ErrorKind kind);
 // Which clock ran out in an error of kind kTimeout.
 enum class TimeoutClock {
   kNone,
-  kConnect,     // TCP (and TLS) connection set-up
-  kRequest,     // one request, from its first byte to the end of its answer
-  kReady,       // the wait for Running and for the execd endpoint
+  kConnect,      // TCP (and TLS) connection set-up
+  kRequest,      // one request, from its first byte to the end of its answer
+  kReady,        // the wait for Running and for the execd endpoint
   kRunDeadline,  // the whole run of a piece of code
-  kIdle,        // no byte from the stream for the idle time
+  kIdle,         // no byte from the stream for the idle time
 };
 std::string_view ToString(TimeoutClock clock);
 
@@ -64,13 +64,13 @@ struct Error {
   ErrorKind kind = ErrorKind::kProtocol;
   // For people. Texts that the provider contract fixes are kept word for word.
   std::string message;
-  int http_status = 0;       // 0: no answer
-  std::string code;          // the provider's error code, e.g. "DOCKER::SANDBOX_NOT_FOUND"
-  std::string request_id;    // the answer's X-Request-ID
+  int http_status = 0;     // 0: no answer
+  std::string code;        // the provider's error code, e.g. "DOCKER::SANDBOX_NOT_FOUND"
+  std::string request_id;  // the answer's X-Request-ID
   std::optional<Duration> retry_after;
-  int attempts = 0;          // requests sent for this operation
-  std::string operation;     // "createSandbox", "getSandbox", ...
-  std::string sandbox_id;    // empty when unknown
+  int attempts = 0;        // requests sent for this operation
+  std::string operation;   // "createSandbox", "getSandbox", ...
+  std::string sandbox_id;  // empty when unknown
   Outcome outcome = Outcome::kDidNotHappen;
   Cleanup cleanup = Cleanup::kNotNeeded;
   std::string cleanup_message;  // why the clean-up failed

@@ -2,11 +2,11 @@
 #ifndef OPENSANDBOX_BASE_VIRTUAL_CLOCK_H_
 #define OPENSANDBOX_BASE_VIRTUAL_CLOCK_H_
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <condition_variable>
 #include <set>
 #include <string>
 #include <thread>

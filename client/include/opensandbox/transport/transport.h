@@ -34,11 +34,11 @@ struct HttpRequest {
 
 // Limits of one exchange. All times are readings of, or spans on, the transport's clock.
 struct ExchangeOptions {
-  std::optional<TimePoint> deadline;         // for the whole exchange; passing it is TimeoutClock::kRequest
-  std::optional<Duration> connect_timeout;   // TimeoutClock::kConnect
-  std::optional<Duration> idle_timeout;      // longest gap between two received bytes; TimeoutClock::kIdle
+  std::optional<TimePoint> deadline;          // for the whole exchange; passing it is TimeoutClock::kRequest
+  std::optional<Duration> connect_timeout;    // TimeoutClock::kConnect
+  std::optional<Duration> idle_timeout;       // longest gap between two received bytes; TimeoutClock::kIdle
   std::size_t response_bytes_max = 16 << 20;  // body of Send(); over it: kProtocol
-  std::stop_token stop;                      // kCancelled, within 100 ms
+  std::stop_token stop;                       // kCancelled, within 100 ms
 };
 
 struct HttpResponse {
