@@ -57,6 +57,7 @@ struct BadCommandLine {
   std::vector<std::string> arguments;
   std::string said;  // part of the one line
 };
+void PrintTo(const BadCommandLine& row, std::ostream* out) { *out << row.name; }
 
 class BadUsageTest : public testing::TestWithParam<BadCommandLine> {};
 

@@ -70,6 +70,7 @@ struct EndingRow {
   const char* chunked_tail;  // behind the chunks
   StreamEnd end;
 };
+void PrintTo(const EndingRow& row, std::ostream* out) { *out << ToString(row.ending); }
 
 class PlanExecutorEndingTest : public ::testing::TestWithParam<EndingRow> {};
 

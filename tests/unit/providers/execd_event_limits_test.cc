@@ -128,6 +128,7 @@ struct Noise {
   const char* start;
   const char* unit;
 };
+void PrintTo(const Noise& row, std::ostream* out) { *out << row.name; }
 class EndlessNoiseTest : public ::testing::TestWithParam<Noise> {};
 
 TEST_P(EndlessNoiseTest, EndsAtTheCapPlusOneMebibyte) {

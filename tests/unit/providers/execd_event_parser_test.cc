@@ -125,6 +125,7 @@ struct SkippedCase {
   const char* name;
   const char* line;
 };
+void PrintTo(const SkippedCase& row, std::ostream* out) { *out << row.name; }
 class SkippedLineTest : public ::testing::TestWithParam<SkippedCase> {};
 
 TEST_P(SkippedLineTest, IsCountedAndHarmsNoNeighbour) {
@@ -215,6 +216,7 @@ struct ErrorCase {
   const char* line;
   ExecutionError expected;
 };
+void PrintTo(const ErrorCase& row, std::ostream* out) { *out << row.name; }
 class ErrorEventTest : public ::testing::TestWithParam<ErrorCase> {};
 
 TEST_P(ErrorEventTest, KeepsNameAndValue) {

@@ -145,6 +145,7 @@ struct PollCase {
   const char* body;
   ErrorKind kind;
 };
+void PrintTo(const PollCase& row, std::ostream* out) { *out << row.name; }
 class FatalPollTest : public OpenSandboxCreateTest, public ::testing::WithParamInterface<PollCase> {};
 
 TEST_P(FatalPollTest, StopsAtOnceAndCleansUp) {

@@ -19,6 +19,7 @@ struct Decision {
   int attempts_made;
   bool expected;
 };
+void PrintTo(const Decision& row, std::ostream* out) { *out << row.name; }
 
 class RetryDecisionTest : public ::testing::TestWithParam<Decision> {};
 

@@ -56,6 +56,7 @@ struct MistakeCase {
   const char* problem;
   bool read_on;
 };
+void PrintTo(const MistakeCase& row, std::ostream* out) { *out << row.name; }
 
 class JsonMistakeTest : public testing::TestWithParam<MistakeCase> {};
 

@@ -15,6 +15,7 @@ struct RuleCase {
   const char* fields;   // of the scenario, besides schemaVersion and name
   const char* problem;  // "POINTER: message"
 };
+void PrintTo(const RuleCase& row, std::ostream* out) { *out << row.name; }
 
 class LoaderRuleTest : public testing::TestWithParam<RuleCase> {};
 

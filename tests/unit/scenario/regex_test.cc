@@ -16,6 +16,7 @@ struct SearchCase {
   const char* text;
   bool fits;
 };
+void PrintTo(const SearchCase& row, std::ostream* out) { *out << row.name; }
 
 class RegexSearchTest : public testing::TestWithParam<SearchCase> {};
 
@@ -87,6 +88,7 @@ struct RefusalCase {
   const char* pattern;
   const char* error;
 };
+void PrintTo(const RefusalCase& row, std::ostream* out) { *out << row.name; }
 
 class RegexRefusalTest : public testing::TestWithParam<RefusalCase> {};
 
@@ -149,6 +151,7 @@ struct MatchCase {
   const char* value;
   bool matches;
 };
+void PrintTo(const MatchCase& row, std::ostream* out) { *out << row.name; }
 
 class PatternTest : public testing::TestWithParam<MatchCase> {};
 
