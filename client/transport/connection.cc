@@ -20,6 +20,8 @@ namespace {
 
 // Plain bytes of one TLS record at most (RFC 8446, 5.1), and a comfortable read.
 constexpr std::size_t kPieceBytes = 16 << 10;
+// In real time, on a clock that may jump: the kernel finishes a loopback handshake at once, but maybe not yet.
+constexpr int kHandshakeGraceMs = 200;
 
 std::string Describe(int error) { return std::generic_category().message(error); }
 
@@ -65,6 +67,10 @@ Failure Connect(const SocketAddress& address, ExchangeWaiter& waiter, int* conne
   setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   if (connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) {
     if (errno != EINPROGRESS && errno != EINTR) return FromErrno(errno);
+    if (waiter.clock().connection_activity() != nullptr) {
+      pollfd entry = {socket.fd(), POLLOUT, 0};
+      poll(&entry, 1, kHandshakeGraceMs);
+    }
     if (Failure failure = waiter.Wait(socket.fd(), POLLOUT)) return failure;
     int error = 0;
     socklen_t size = sizeof(error);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace opensandbox::emulator {
 namespace {
@@ -35,10 +36,10 @@ int Connect(int port) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::string program) {
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) std::abort();
-  std::vector<std::string> texts = {OPENSANDBOX_EMULATOR};
+  std::vector<std::string> texts = {std::move(program)};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& text : texts) argv.push_back(text.data());
@@ -108,7 +109,9 @@ ProgramResult ChildProcess::Wait() {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_text_, err_text_};
 }
 
-ProgramResult RunProgram(const std::vector<std::string>& arguments) { return ChildProcess(arguments).Wait(); }
+ProgramResult RunProgram(const std::vector<std::string>& arguments, std::string program) {
+  return ChildProcess(arguments, std::move(program)).Wait();
+}
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = testing::TempDir() + "opensandbox-cmd-XXXXXX";

@@ -14,13 +14,13 @@ struct ProgramResult {
   std::string out, err;
 };
 
-// Runs the program to its end.
-ProgramResult RunProgram(const std::vector<std::string>& arguments);
+// Runs a program to its end.
+ProgramResult RunProgram(const std::vector<std::string>& arguments, std::string program = OPENSANDBOX_EMULATOR);
 
 // A program that goes on in the background.
 class ChildProcess {
  public:
-  explicit ChildProcess(const std::vector<std::string>& arguments);
+  explicit ChildProcess(const std::vector<std::string>& arguments, std::string program = OPENSANDBOX_EMULATOR);
   ~ChildProcess();  // kills it if it still runs
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
