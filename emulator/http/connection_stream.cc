@@ -252,9 +252,13 @@ IoResult ConnectionStream::Wait(std::optional<TimePoint> until, bool use_waker, 
     switch (clock_->Wait({.fd = fd_, .events = events, .deadline = until, .waker = ender, .label = label})) {
       case WaitOutcome::kDeadline:
         return IoResult::kDeadline;
-      case WaitOutcome::kWoken:
+      case WaitOutcome::kWoken: {
+        // A client that closed before it caused the wake goes first, whichever this thread is told of.
+        pollfd entry{fd_, events, 0};
+        if (poll(&entry, 1, 0) > 0) break;
         if (ender != nullptr) ender->Reset();
         return control_->end_now() ? IoResult::kStopped : IoResult::kWoken;
+      }
       case WaitOutcome::kReady:
         break;
     }

@@ -47,6 +47,8 @@ RunningExecution::RunningExecution(Options options)
 
 void RunningExecution::Interrupt(TimePoint now) {
   if (!interrupted_.has_value()) interrupted_ = now;
+  // The context is free at this very instant, not when the stream's thread comes round to it.
+  Unregister();
   Wake();
 }
 
@@ -69,7 +71,8 @@ BodyStep RunningExecution::NextLocked(TimePoint now, WallTime wall_now) {
   wall_now_ = wall_now;
   options_.tenant->store->AdvanceTo(now);
   const Sandbox* sandbox = options_.tenant->store->Find(options_.sandbox_id);
-  if (sandbox == nullptr || (!over_.has_value() && !IsRegistered())) return BodyStep::End(Ending::kNoTerminator);
+  if (sandbox == nullptr || (!over_.has_value() && !interrupted_.has_value() && !IsRegistered()))
+    return BodyStep::End(Ending::kNoTerminator);
   const bool frozen = IsFrozen(sandbox->state);
   if (!frozen && sandbox->state != state::kRunning) return BodyStep::End(Ending::kNoTerminator);
   // When the sandbox itself may change without anybody's request.
@@ -279,9 +282,9 @@ bool RunningExecution::IsRegistered() const {
 }
 
 void RunningExecution::Unregister() {
-  const auto state = options_.tenant->execd.find(options_.sandbox_id);
-  if (state == options_.tenant->execd.end()) return;
-  EndRun(state->second, options_.execution_id, options_.kind == Kind::kCommand);
+  // After an interrupt the id may already be another run's.
+  if (!IsRegistered()) return;
+  EndRun(options_.tenant->execd.at(options_.sandbox_id), options_.execution_id, options_.kind == Kind::kCommand);
 }
 
 void EndRun(ExecdState& state, const std::string& execution_id, bool command) {

@@ -480,7 +480,10 @@ TEST(HttpServerTest, StopGivesARunningReplyItsGrace) {
   RawClient client = server.Connect();
   client.Send(Get("/"));
   while (server.requests().empty()) std::this_thread::yield();
+  server.clock().Lock();
   std::thread stopper([&] { server.http().Stop(10min); });
+  while (IsListening(server.http().port())) std::this_thread::yield();
+  server.clock().Unlock();
   const Received received = client.ReadToEnd();
   EXPECT_EQ(received.bytes, TextReply("late"));
   EXPECT_EQ(received.end, StreamEnd::kFin);

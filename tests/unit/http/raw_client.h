@@ -39,6 +39,18 @@ struct Received {
   TimePoint at{};  // of the end
 };
 
+// Whether a loopback port takes connections.
+inline bool IsListening(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool listening = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  close(fd);
+  return listening;
+}
+
 // Reports to the clock's ConnectionActivity as a client in this process must.
 class RawClient {
  public:

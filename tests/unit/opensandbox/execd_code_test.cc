@@ -179,6 +179,20 @@ TEST_F(ExecdCodeTest, ARunInSilenceKeepsItsContextBusyForEverUntilItIsInterrupte
   EXPECT_THAT(Events(Read(free)), ElementsAre("init " + id, "ping pong", "execution_complete"));
 }
 
+TEST_F(ExecdCodeTest, AnInterruptFreesTheContextBeforeTheStreamHasHeardOfIt) {
+  Script({}, ExecutionEnd::kSilence);
+  ReplyPlan interrupted = Run();
+  const std::string id = InitOf(interrupted);
+  EXPECT_EQ(Send("DELETE", "/code?id=" + id).status, 200);
+  Script({}, ExecutionEnd::kSilence);
+  ReplyPlan next = Run();
+  EXPECT_EQ(InitOf(next), id);
+  EXPECT_THAT(Read(interrupted).Text(), HasSubstr("KeyboardInterrupt"));
+  // The stream that ended late has not taken the place of the new run.
+  ReplyPlan third = Run();
+  EXPECT_THAT(Read(third).Text(), HasSubstr("session is busy"));
+}
+
 TEST_F(ExecdCodeTest, InterruptAnswersByWhatTheIdIs) {
   const ReplyPlan none = Send("DELETE", "/code");
   EXPECT_EQ(none.status, 400);

@@ -340,7 +340,7 @@ TEST_F(TransportFaultsTest, WhatIsNotHttpIsAProtocolError) {
   };
   for (const std::string& wire : bad) {
     // Kept open: the transport must not need the end to notice.
-    Serve([&](Peer& peer) {
+    Serve([wire](Peer& peer) {
       peer.ReadRequest();
       peer.Send(wire);
       peer.WaitForClose();
