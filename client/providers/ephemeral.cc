@@ -1,3 +1,5 @@
+#include "client/providers/ephemeral.h"
+
 #include <utility>
 
 #include "opensandbox/providers/leak_sink.h"
@@ -7,6 +9,14 @@ namespace opensandbox {
 
 Result<CodeExecutionResult> RunCodeInEphemeralSandbox(SandboxProvider& provider, const CreateSandboxRequest& create,
                                                       const RunCodeRequest& run, LeakSink* leak_sink) {
+  bool may_have_run = false;
+  return internal::RunInEphemeralSandbox(provider, create, run, leak_sink, may_have_run);
+}
+
+Result<CodeExecutionResult> internal::RunInEphemeralSandbox(SandboxProvider& provider,
+                                                            const CreateSandboxRequest& create,
+                                                            const RunCodeRequest& run, LeakSink* leak_sink,
+                                                            bool& may_have_run) {
   if (const auto* partial = dynamic_cast<const PartialProvider*>(&provider)) {
     // Asked before anything exists: without a delete, every call would leave a sandbox behind.
     for (const Hook hook : partial->MissingHooks()) {
@@ -20,6 +30,7 @@ Result<CodeExecutionResult> RunCodeInEphemeralSandbox(SandboxProvider& provider,
   Result<SandboxHandle> handle = provider.CreateSandbox(create);
   if (!handle) return std::move(handle).error();
   Result<CodeExecutionResult> result = provider.RunCode(*handle, run);
+  may_have_run = result.has_value() || result.error().outcome != Outcome::kDidNotHappen;
   DeleteSandboxRequest remove;  // no stop_token: a cancelled run is cleaned up too
   remove.api_key = create.api_key;
   remove.report_leak = leak_sink == nullptr;

@@ -47,10 +47,15 @@ bool ExecdEventParser::DispatchByType() {
   const std::string& type = type_.text;
   if (type == "stdout") return DispatchText(result_.stdout_text);
   if (type == "stderr") return DispatchText(result_.stderr_text);
-  if (type == "execution_count") return DispatchCount();
+  if (dialect_ == Dialect::kE2b) {
+    if (type == "number_of_executions") return DispatchCount();
+    if (type == "end_of_execution") completed_ = true;
+  } else {
+    if (type == "execution_count") return DispatchCount();
+    if (type == "execution_complete") completed_ = true;
+  }
   if (type == "result") DispatchResult();
   if (type == "error") DispatchError();
-  if (type == "execution_complete") completed_ = true;
   if (type == "init" && text_.kind == Kind::kString && text_.text.size() <= kExecutionIdBytesMax) {
     execution_id_ = text_.text;
   }
@@ -90,7 +95,7 @@ bool ExecdEventParser::DispatchCount() {
 void ExecdEventParser::DispatchResult() {
   if (!has_results_) {
     results_ = std::move(event_);
-    results_.erase("execution_count");
+    if (dialect_ == Dialect::kExecd) results_.erase("execution_count");
     if (text_.kind != Kind::kAbsent) results_["text"] = std::move(text_);
   }
   std::uint64_t output = 0;

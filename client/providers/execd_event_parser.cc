@@ -24,8 +24,11 @@ std::uint64_t AddOrMax(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-ExecdEventParser::ExecdEventParser(std::uint64_t output_bytes_max)
-    : cap_(output_bytes_max), kept_bytes_max_(AddOrMax(output_bytes_max, kSideBytesMax)), reader_(this) {}
+ExecdEventParser::ExecdEventParser(std::uint64_t output_bytes_max, Dialect dialect)
+    : cap_(output_bytes_max),
+      dialect_(dialect),
+      kept_bytes_max_(AddOrMax(output_bytes_max, kSideBytesMax)),
+      reader_(this) {}
 
 bool ExecdEventParser::Feed(std::string_view bytes) {
   if (over_limit_ || finished_) return false;

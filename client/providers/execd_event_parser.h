@@ -1,4 +1,4 @@
-// Reads the event stream of execd's POST /code while it arrives.
+// Reads the event stream of execd's POST /code, or of E2B's POST /execute, while it arrives.
 #ifndef OPENSANDBOX_CLIENT_PROVIDERS_EXECD_EVENT_PARSER_H_
 #define OPENSANDBOX_CLIENT_PROVIDERS_EXECD_EVENT_PARSER_H_
 
@@ -43,7 +43,11 @@ class ExecdEventParser : private JsonHandler {
   // A longer execution id is no id: it would be sent back in a URL.
   static constexpr std::size_t kExecutionIdBytesMax = 256;
 
-  explicit ExecdEventParser(std::uint64_t output_bytes_max);
+  // E2B's stream has the same lines and limits, but its own words: number_of_executions for the count, end_of_execution
+  // for the end, the fields of a result in the event itself (all but `type` are kept). Its errors are no end.
+  enum class Dialect { kExecd, kE2b };
+
+  explicit ExecdEventParser(std::uint64_t output_bytes_max, Dialect dialect = Dialect::kExecd);
   ExecdEventParser(const ExecdEventParser&) = delete;
   ExecdEventParser& operator=(const ExecdEventParser&) = delete;
 
@@ -54,12 +58,14 @@ class ExecdEventParser : private JsonHandler {
   void Finish(bool keep_incomplete);
 
   bool over_limit() const { return over_limit_; }
-  // execution_complete was seen.
+  // execution_complete (E2B: end_of_execution) was seen.
   bool completed() const { return completed_; }
   // An error event or a bare {code, message} object was seen.
   bool failed() const { return failed_; }
+  // An execution count was seen: the code was accepted.
+  bool counted() const { return result_.execution_count.has_value(); }
   // The run's end was announced.
-  bool ended() const { return completed_ || failed_; }
+  bool ended() const { return completed_ || (failed_ && dialect_ == Dialect::kExecd); }
   std::uint64_t events_count() const { return events_count_; }
   std::uint64_t raw_bytes() const { return raw_bytes_; }
   // Text of the init event: what interrupts this run. Empty if there was none.
@@ -134,6 +140,7 @@ class ExecdEventParser : private JsonHandler {
   std::uint64_t kept_bytes() const { return output_bytes_ + event_output_bytes_ + side_bytes_ + event_side_bytes_; }
 
   const std::uint64_t cap_;
+  const Dialect dialect_;
   const std::uint64_t kept_bytes_max_;
   std::uint64_t raw_bytes_ = 0;
   std::uint64_t output_bytes_ = 0;        // of finished events

@@ -39,6 +39,10 @@ void ExecdEventParser::StartEvent() {
 
 // Which fields can matter, once the type is known. Until then all may.
 bool ExecdEventParser::Wanted(std::string_view key) const {
+  if (dialect_ == Dialect::kE2b) {
+    if (type_.kind == Kind::kString && type_.text == "result") return true;
+    if (type_.kind == Kind::kString && type_.text == "number_of_executions") return key == "execution_count";
+  }
   if (key == "timestamp") return false;
   if (type_.kind != Kind::kString) return true;
   const std::string_view type = type_.text;

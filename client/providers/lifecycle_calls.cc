@@ -19,31 +19,33 @@ bool PauseUntil(Clock& clock, TimePoint when, const std::stop_token& stop, const
   return !stop.stop_requested();
 }
 
-Error CancelledError(const std::string& operation, const std::string& sandbox_id) {
+Error CancelledError(const std::string& operation, const std::string& sandbox_id, const std::string& label) {
   Error error;
   error.kind = ErrorKind::kCancelled;
-  error.message = "OpenSandbox " + operation + " was cancelled";
+  error.message = label + " " + operation + " was cancelled";
   error.operation = operation;
   error.sandbox_id = sandbox_id;
   return error;
 }
 
 LifecycleCalls::LifecycleCalls(std::shared_ptr<Transport> transport, RetryPolicy policy, Duration connect_timeout,
-                               std::uint64_t jitter_seed)
+                               std::uint64_t jitter_seed, Headers headers, std::string label)
     : transport_(std::move(transport)),
       policy_(std::move(policy)),
       connect_timeout_(connect_timeout),
+      headers_(std::move(headers)),
+      label_(std::move(label)),
       random_(SeededRandom::ForPurpose(jitter_seed, "retry-jitter")) {}
 
 Result<HttpResponse> LifecycleCalls::Once(const LifecycleRequest& request, const CallScope& scope) {
-  if (scope.stop.stop_requested()) return CancelledError(request.operation, scope.sandbox_id);
+  if (scope.stop.stop_requested()) return Cancelled(request.operation, scope.sandbox_id);
   const TimePoint now = clock().Now();
   const TimePoint deadline = std::min(now + request.timeout, scope.deadline.value_or(TimePoint::max()));
   if (deadline <= now) {
     Error error;
     error.kind = ErrorKind::kTimeout;
     error.timeout_clock = TimeoutClock::kRequest;
-    error.message = "no time was left for OpenSandbox " + request.operation;
+    error.message = "no time was left for " + label_ + " " + request.operation;
     error.operation = request.operation;
     error.sandbox_id = scope.sandbox_id;
     return error;
@@ -51,7 +53,7 @@ Result<HttpResponse> LifecycleCalls::Once(const LifecycleRequest& request, const
   HttpRequest http;
   http.method = request.method;
   http.url = scope.base + request.path;
-  http.headers = LifecycleHeaders(scope.api_key);
+  http.headers = headers_(scope.api_key, !request.body.empty());
   http.body = request.body;
   ExchangeOptions options;
   options.deadline = deadline;
@@ -60,9 +62,9 @@ Result<HttpResponse> LifecycleCalls::Once(const LifecycleRequest& request, const
   options.stop = scope.stop;
   Result<HttpResponse> response = transport_->Send(http, options);
   if (response && response->status >= 200 && response->status < 300) return response;
-  Error error =
-      response ? ApiError(request.operation, response->status, response->headers, response->body, http.url, clock())
-               : std::move(response).error();
+  Error error = response ? ApiError(request.operation, response->status, response->headers, response->body, http.url,
+                                    clock(), label_)
+                         : std::move(response).error();
   error.operation = request.operation;
   error.sandbox_id = scope.sandbox_id;
   error.attempts = 1;
@@ -85,7 +87,7 @@ LifecycleCalls::Repeated LifecycleCalls::Repeat(const LifecycleRequest& request,
       continue;
     }
     if (again) {
-      Error cancelled = CancelledError(request.operation, scope.sandbox_id);
+      Error cancelled = Cancelled(request.operation, scope.sandbox_id);
       cancelled.attempts = attempts;
       cancelled.outcome = error.outcome;
       error = std::move(cancelled);

@@ -2,11 +2,13 @@
 #ifndef OPENSANDBOX_CLIENT_PROVIDERS_LIFECYCLE_CALLS_H_
 #define OPENSANDBOX_CLIENT_PROVIDERS_LIFECYCLE_CALLS_H_
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "opensandbox/base/random.h"
 #include "opensandbox/providers/retry_policy.h"
@@ -34,7 +36,8 @@ struct LifecycleRequest {
 // Blocks until `when` or until `stop` is requested; false if it was. Cancellation takes effect at once.
 bool PauseUntil(Clock& clock, TimePoint when, const std::stop_token& stop, const char* label);
 
-Error CancelledError(const std::string& operation, const std::string& sandbox_id);
+Error CancelledError(const std::string& operation, const std::string& sandbox_id,
+                     const std::string& label = "OpenSandbox");
 
 // Thread-safe.
 class LifecycleCalls {
@@ -42,8 +45,12 @@ class LifecycleCalls {
   // An answer of the lifecycle API is a few KiB; a list page of 200 sandboxes some 200 KiB.
   static constexpr std::size_t kResponseBytesMax = 4 << 20;
 
+  // The headers of a request.
+  using Headers = std::function<std::vector<HeaderField>(const std::string& api_key, bool has_body)>;
+
+  // `label` names the provider in messages.
   LifecycleCalls(std::shared_ptr<Transport> transport, RetryPolicy policy, Duration connect_timeout,
-                 std::uint64_t jitter_seed);
+                 std::uint64_t jitter_seed, Headers headers, std::string label);
 
   // One request. 2xx is success; everything else is an error with operation, sandbox and attempts = 1.
   Result<HttpResponse> Once(const LifecycleRequest& request, const CallScope& scope);
@@ -59,6 +66,9 @@ class LifecycleCalls {
 
   // The policy's pause after `error`, which was the outcome of attempt number `attempts_made`.
   Duration PauseAfter(const Error& error, int attempts_made);
+  Error Cancelled(const std::string& operation, const std::string& sandbox_id) const {
+    return CancelledError(operation, sandbox_id, label_);
+  }
   const RetryPolicy& policy() const { return policy_; }
   Transport& transport() { return *transport_; }
   Clock& clock() { return transport_->clock(); }
@@ -68,6 +78,8 @@ class LifecycleCalls {
   const std::shared_ptr<Transport> transport_;
   const RetryPolicy policy_;
   const Duration connect_timeout_;
+  const Headers headers_;
+  const std::string label_;
   std::mutex mutex_;
   SeededRandom random_;  // of the jitter, under the mutex
 };

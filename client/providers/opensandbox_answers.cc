@@ -246,7 +246,7 @@ std::vector<HeaderField> WithEndpointHeaders(std::vector<HeaderField> headers, c
 }
 
 Error ApiError(const std::string& operation, int status, const std::vector<HeaderField>& headers, std::string_view body,
-               const std::string& request_url, const Clock& clock) {
+               const std::string& request_url, const Clock& clock, const std::string& label) {
   Error error;
   error.kind = ErrorKind::kApi;
   error.operation = operation;
@@ -258,7 +258,7 @@ Error ApiError(const std::string& operation, int status, const std::vector<Heade
   }
   ReadErrorBody(body, error);
   if (!error.message.empty()) return error;
-  error.message = "OpenSandbox " + operation + " ";
+  error.message = label + " " + operation + " ";
   if (status >= 300 && status < 400) {
     error.message += "was " + RedirectText(headers, request_url) + "; redirects are not followed";
   } else {

@@ -9,11 +9,6 @@ namespace {
 // A server that ignores the filter lists everything, newest first: what was just created stands on the first pages.
 constexpr int kPagesMax = 10;
 
-bool IsRefusal(const Error& error) {
-  return error.kind == ErrorKind::kProtocol ||
-         (error.kind == ErrorKind::kApi && error.http_status < 500 && error.http_status != 429);
-}
-
 }  // namespace
 
 OpenSandboxProvider::LookUp OpenSandboxProvider::FindByTag(const std::string& tag, const CallScope& scope) {

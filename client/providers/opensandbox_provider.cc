@@ -1,33 +1,34 @@
 #include "opensandbox/providers/opensandbox_provider.h"
 
-#include <cstdlib>
-#include <random>
 #include <utility>
 
 #include "client/providers/opensandbox_provider_impl.h"
-#include "opensandbox/transport/httplib_transport.h"
 
 namespace opensandbox {
 namespace internal {
-namespace {
+OpenSandboxProvider::OpenSandboxProvider(OpenSandboxProviderOptions options)
+    : LifecycleProvider(Settings(options)), options_(std::move(options)) {}
 
-std::uint64_t DrawSeed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) ^ device();
+LifecycleSettings OpenSandboxProvider::Settings(const OpenSandboxProviderOptions& options) {
+  LifecycleSettings settings;
+  settings.label = "OpenSandbox";
+  settings.headers = [](const std::string& api_key, bool /*has_body*/) { return LifecycleHeaders(api_key); };
+  settings.transport = options.transport;
+  settings.retry = options.retry;
+  settings.lost_create = options.lost_create;
+  settings.create_request_timeout = options.create_request_timeout;
+  settings.request_timeout = options.request_timeout;
+  settings.connect_timeout = options.connect_timeout;
+  settings.cleanup_deadline = options.cleanup_deadline;
+  settings.seed = options.seed;
+  settings.leak_sink = options.leak_sink;
+  settings.journal = options.journal;
+  settings.getenv = options.getenv;
+  return settings;
 }
 
-}  // namespace
-
-OpenSandboxProvider::OpenSandboxProvider(OpenSandboxProviderOptions options)
-    : options_(std::move(options)),
-      seed_(options_.seed != 0 ? options_.seed : DrawSeed()),
-      calls_(options_.transport ? options_.transport : MakeHttplibTransport(), options_.retry, options_.connect_timeout,
-             seed_) {}
-
-std::optional<std::string> OpenSandboxProvider::GetEnv(const char* name) const {
-  if (options_.getenv) return options_.getenv(name);
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+Result<SandboxRecord> OpenSandboxProvider::ParseCreated(const HttpResponse& response) const {
+  return ParseSandbox("createSandbox", response, /*needs_id=*/true);
 }
 
 Result<std::string> OpenSandboxProvider::ValidateEnvironment(const std::optional<std::string>& api_key) {
@@ -90,21 +91,14 @@ Result<OpenSandboxProvider::Target> OpenSandboxProvider::Resolve(const SandboxRe
   return target;
 }
 
-// Unique among the calls of all clients that share a server: the seed is 64 bits of the system's chance, unless it was
-// given. 32 hexadecimal digits are a valid metadata value and need no escaping in a query.
-std::string OpenSandboxProvider::NewCreateTag() {
-  SeededRandom random = SeededRandom::ForPurpose(seed_, "create-tag", creates_count_.fetch_add(1));
-  std::string tag;
-  for (int word = 0; word < 2; ++word) {
-    std::uint64_t bits = random.Next();
-    for (int digit = 0; digit < 16; ++digit, bits >>= 4) tag += "0123456789abcdef"[bits & 15];
-  }
-  return tag;
-}
-
-void OpenSandboxProvider::ReportLeak(const std::string& sandbox_id, const std::string& tag,
-                                     const std::string& reason) const {
-  if (options_.leak_sink != nullptr) options_.leak_sink->OnLeak({name(), sandbox_id, tag, reason});
+Result<std::vector<std::string>> OpenSandboxProvider::FindByCreateTag(const std::string& create_tag,
+                                                                      const std::optional<std::string>& api_base,
+                                                                      std::stop_token stop) {
+  Result<std::string> base = ResolveBase(api_base, nullptr);
+  if (!base) return std::move(base).error();
+  Result<std::string> key = ResolveKey(std::nullopt, nullptr);
+  if (!key) return std::move(key).error();
+  return FindIds(create_tag, {*base, *key, "", std::nullopt, std::move(stop)});
 }
 
 }  // namespace internal

@@ -1,21 +1,17 @@
-// The OpenSandbox provider; its parts stand in opensandbox_{create,wait,run,delete,lookup}.cc.
+// The OpenSandbox provider; its parts stand in opensandbox_{create,wait,run,delete,lookup,renew}.cc.
 #ifndef OPENSANDBOX_CLIENT_PROVIDERS_OPENSANDBOX_PROVIDER_IMPL_H_
 #define OPENSANDBOX_CLIENT_PROVIDERS_OPENSANDBOX_PROVIDER_IMPL_H_
 
-#include <atomic>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/providers/execd_event_parser.h"
-#include "client/providers/lifecycle_calls.h"
-#include "client/providers/opensandbox_wire.h"
-#include "opensandbox/providers/opensandbox_provider.h"
+#include "client/providers/lifecycle_provider.h"
 
 namespace opensandbox::internal {
 
-class OpenSandboxProvider : public SandboxProvider {
+class OpenSandboxProvider : public LifecycleProvider {
  public:
   explicit OpenSandboxProvider(OpenSandboxProviderOptions options);
 
@@ -24,6 +20,10 @@ class OpenSandboxProvider : public SandboxProvider {
   Result<SandboxHandle> CreateSandbox(const CreateSandboxRequest& request) override;
   Result<CodeExecutionResult> RunCode(const SandboxRef& sandbox, const RunCodeRequest& request) override;
   Result<bool> DeleteSandbox(const SandboxRef& sandbox, const DeleteSandboxRequest& request) override;
+  Result<void> RenewSandbox(const SandboxRef& sandbox, const RenewSandboxRequest& request) override;
+  Result<std::vector<std::string>> FindByCreateTag(const std::string& create_tag,
+                                                   const std::optional<std::string>& api_base,
+                                                   std::stop_token stop) override;
 
  private:
   // One deadline over all waits of a call.
@@ -35,13 +35,6 @@ class OpenSandboxProvider : public SandboxProvider {
   };
   // When the endpoint wait also looks whether the sandbox still lives.
   enum class StateLook { kSometimes, kAtOnce };
-  struct LookUp {
-    // The list was answered in full, so that what is not in it did not exist then.
-    bool reliable = false;
-    std::vector<SandboxRecord> found;
-    bool hopeless = false;  // asking again would give the same refusal
-    std::string why_not;    // why it is not reliable
-  };
   struct Target {
     SandboxHandle handle;
     CallScope scope;
@@ -50,25 +43,18 @@ class OpenSandboxProvider : public SandboxProvider {
   struct RunAttempt;
 
   // --- settings: opensandbox_provider.cc ---
-  std::optional<std::string> GetEnv(const char* name) const;
+  static LifecycleSettings Settings(const OpenSandboxProviderOptions& options);
+  Result<SandboxRecord> ParseCreated(const HttpResponse& response) const override;
   // Argument, handle, options, environment; the first that is given.
   Result<std::string> ResolveKey(const std::optional<std::string>& argument, const SandboxHandle* handle) const;
   Result<std::string> ResolveBase(const std::optional<std::string>& argument, const SandboxHandle* handle) const;
   // Checks the reference and puts together what its calls need.
   Result<Target> Resolve(const SandboxRef& sandbox, const std::optional<std::string>& api_key,
                          const std::optional<std::string>& api_base, const std::stop_token& stop) const;
-  std::string NewCreateTag();
-  void ReportLeak(const std::string& sandbox_id, const std::string& tag, const std::string& reason) const;
 
   // --- opensandbox_create.cc ---
-  Result<SandboxRecord> PostCreate(const std::string& body, const std::string& tag, const CallScope& scope,
-                                   bool& may_have_twins);
-  // The answer to a create is missing or says nothing: finds and deletes (or adopts) what it left behind. `patient`:
-  // looks again until the clean-up deadline, since the sandbox may appear late.
-  Result<SandboxRecord> Reconcile(Error error, const std::string& tag, const CallScope& scope, bool patient);
   Result<SandboxHandle> MakeReady(const SandboxRecord& created, const CreateSandboxRequest& request,
                                   const CallScope& scope);
-  void DeleteTwins(const std::string& id, const std::string& tag, const CallScope& scope);
 
   // --- opensandbox_wait.cc ---
   ReadyWait StartWait(const std::optional<Duration>& ready_timeout, const std::optional<Duration>& poll_interval);
@@ -83,12 +69,7 @@ class OpenSandboxProvider : public SandboxProvider {
   bool PauseBetweenLooks(const ReadyWait& wait, TimePoint next, const std::stop_token& stop, const char* label);
 
   // --- opensandbox_lookup.cc ---
-  LookUp FindByTag(const std::string& tag, const CallScope& scope);
-
-  // --- opensandbox_delete.cc ---
-  Result<bool> Delete(const CallScope& scope);
-  // Deletes within the clean-up deadline, whatever the caller's stop_token says, and notes in `error` how it went.
-  void CleanUp(const std::string& id, const std::string& tag, const CallScope& scope, Error& error);
+  LookUp FindByTag(const std::string& tag, const CallScope& scope) override;
 
   // --- opensandbox_run.cc ---
   Result<void> ResolveExecd(Target& target, StateLook look);
@@ -99,17 +80,14 @@ class OpenSandboxProvider : public SandboxProvider {
   void Interrupt(const RunAttempt& attempt, const Target& target, Duration time_limit);
   // Replaces the error of a run by what became of its sandbox, if it ended.
   void ExplainBySandbox(Error& error, const CallScope& scope);
+  // The error of a run whose code was never sent.
+  Error NotRun(Error error, const std::string& id, const RunCodeRequest& request) const;
   // What a run failed of, when it is one of the run's own clocks.
   void NameRunClock(Error& error, const std::string& id, const RunCodeRequest& request) const;
   std::optional<Duration> RunDeadlineOf(const RunCodeRequest& request) const;
   std::optional<Duration> IdleTimeoutOf(const RunCodeRequest& request) const;
 
-  Clock& clock() { return calls_.clock(); }
-
   const OpenSandboxProviderOptions options_;
-  const std::uint64_t seed_;
-  LifecycleCalls calls_;
-  std::atomic<std::uint64_t> creates_count_{0};
 };
 
 }  // namespace opensandbox::internal

@@ -55,8 +55,7 @@ Result<CodeExecutionResult> OpenSandboxProvider::RunCode(const SandboxRef& sandb
   bool endpoint_is_old = !target.handle.execd_endpoint.empty();
   if (!endpoint_is_old) {
     if (Result<void> ready = ResolveExecd(target, StateLook::kAtOnce); !ready) {
-      NameRunClock(ready.error(), target.handle.id, request);
-      return std::move(ready).error();
+      return NotRun(std::move(ready).error(), target.handle.id, request);
     }
   }
   for (int number = 1;; ++number) {
@@ -86,8 +85,7 @@ Result<CodeExecutionResult> OpenSandboxProvider::RunCode(const SandboxRef& sandb
     if (endpoint_is_old && !out_of_time && (unsent || error.http_status == 404)) {
       endpoint_is_old = false;
       if (Result<void> ready = ResolveExecd(target, StateLook::kAtOnce); !ready) {
-        NameRunClock(ready.error(), target.handle.id, request);
-        return std::move(ready).error();
+        return NotRun(std::move(ready).error(), target.handle.id, request);
       }
       continue;
     }
@@ -262,6 +260,12 @@ void OpenSandboxProvider::ExplainBySandbox(Error& error, const CallScope& scope)
     const TimePoint next = clock().Now() + calls_.PauseAfter(found, looks);
     if (next >= *own.deadline || !PauseUntil(clock(), next, scope.stop, "retry pause")) return;
   }
+}
+
+Error OpenSandboxProvider::NotRun(Error error, const std::string& id, const RunCodeRequest& request) const {
+  NameRunClock(error, id, request);
+  error.outcome = Outcome::kDidNotHappen;  // whatever became of the sandbox: the code was not sent
+  return error;
 }
 
 void OpenSandboxProvider::NameRunClock(Error& error, const std::string& id, const RunCodeRequest& request) const {

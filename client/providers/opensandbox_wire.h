@@ -54,6 +54,7 @@ struct SandboxRecord {
   std::string id;
   SandboxStatus status;
   std::string create_tag;  // metadata value under kCreateTagKey, or empty
+  std::string body;        // the whole answer to a create, where the provider needs more of it
 };
 
 struct ExecdEndpoint {
@@ -84,7 +85,7 @@ std::vector<HeaderField> WithEndpointHeaders(std::vector<HeaderField> headers, c
 // and Retry-After. A redirect names the origin it points to and nothing else of it. Outcome: a status below 500 says
 // that nothing happened, one from 500 on leaves it open.
 Error ApiError(const std::string& operation, int status, const std::vector<HeaderField>& headers, std::string_view body,
-               const std::string& request_url, const Clock& clock);
+               const std::string& request_url, const Clock& clock, const std::string& label = "OpenSandbox");
 // Seconds or an HTTP date; nullopt for anything else and for negative values. At most ten years.
 std::optional<Duration> ParseRetryAfter(std::string_view text, WallTime now);
 

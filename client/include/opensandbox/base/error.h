@@ -63,24 +63,24 @@ std::string_view ToString(Cleanup cleanup);
 struct Error {
   ErrorKind kind = ErrorKind::kProtocol;
   // For people. Texts that the provider contract fixes are kept word for word.
-  std::string message;
-  int http_status = 0;     // 0: no answer
-  std::string code;        // the provider's error code, e.g. "DOCKER::SANDBOX_NOT_FOUND"
-  std::string request_id;  // the answer's X-Request-ID
-  std::optional<Duration> retry_after;
-  int attempts = 0;        // requests sent for this operation
-  std::string operation;   // "createSandbox", "getSandbox", ...
-  std::string sandbox_id;  // empty when unknown
+  std::string message{};
+  int http_status = 0;       // 0: no answer
+  std::string code{};        // the provider's error code, e.g. "DOCKER::SANDBOX_NOT_FOUND"
+  std::string request_id{};  // the answer's X-Request-ID
+  std::optional<Duration> retry_after{};
+  int attempts = 0;          // requests sent for this operation
+  std::string operation{};   // "createSandbox", "getSandbox", ...
+  std::string sandbox_id{};  // empty when unknown
   Outcome outcome = Outcome::kDidNotHappen;
   Cleanup cleanup = Cleanup::kNotNeeded;
-  std::string cleanup_message;  // why the clean-up failed
+  std::string cleanup_message{};  // why the clean-up failed
   TimeoutClock timeout_clock = TimeoutClock::kNone;
   // The sandbox's last known status.
-  std::string state;
-  std::string state_reason;
-  std::string state_message;
+  std::string state{};
+  std::string state_reason{};
+  std::string state_message{};
   // Output received before the failure (runs only).
-  std::shared_ptr<const CodeExecutionResult> partial_result;
+  std::shared_ptr<const CodeExecutionResult> partial_result{};
 
   // One line with everything that is set, for logs. Holds no secrets.
   std::string Describe() const;

@@ -12,9 +12,9 @@ namespace opensandbox {
 
 // An exception that the code raised inside the sandbox. Not a failure of the call.
 struct ExecutionError {
-  std::string name;
-  std::string value;
-  std::vector<std::string> traceback;
+  std::string name{};
+  std::string value{};
+  std::vector<std::string> traceback{};
   bool operator==(const ExecutionError&) const = default;
 };
 
@@ -22,12 +22,12 @@ struct ExecutionError {
 using ExecutionOutput = std::map<std::string, std::string>;
 
 struct CodeExecutionResult {
-  std::string stdout_text;
-  std::string stderr_text;
-  std::vector<ExecutionOutput> results;
-  std::optional<ExecutionError> error;  // the first
-  std::vector<ExecutionError> errors;   // all of them, in order
-  std::optional<std::int64_t> execution_count;
+  std::string stdout_text{};
+  std::string stderr_text{};
+  std::vector<ExecutionOutput> results{};
+  std::optional<ExecutionError> error{};  // the first
+  std::vector<ExecutionError> errors{};   // all of them, in order
+  std::optional<std::int64_t> execution_count{};
   // Lines of the stream that could not be understood and were skipped.
   std::uint64_t skipped_lines_count = 0;
   // Some bytes were no valid UTF-8; they were replaced by U+FFFD.

@@ -11,10 +11,10 @@
 namespace opensandbox {
 
 struct Leak {
-  std::string provider;
-  std::string sandbox_id;    // empty only if the provider never told it
-  std::string metadata_tag;  // the value by which the sandbox can be found in the provider's list
-  std::string reason;        // one line
+  std::string provider{};
+  std::string sandbox_id{};    // empty only if the provider never told it
+  std::string metadata_tag{};  // the value by which the sandbox can be found in the provider's list
+  std::string reason{};        // one line
 };
 
 // Thread-safe: may be called from any thread that uses a provider. Called at most once per failed clean-up.

@@ -9,6 +9,7 @@
 
 #include "opensandbox/providers/leak_sink.h"
 #include "opensandbox/providers/retry_policy.h"
+#include "opensandbox/providers/sandbox_journal.h"
 #include "opensandbox/providers/sandbox_provider.h"
 
 namespace opensandbox {
@@ -33,10 +34,10 @@ enum class LostCreatePolicy {
 struct OpenSandboxProviderOptions {
   // Precedence: the call's api_base/api_key, these, then OPEN_SANDBOX_API_BASE / OPEN_SANDBOX_API_KEY. "" counts as
   // given for the key (no key is sent) and as absent for the base.
-  std::optional<std::string> api_base;
-  std::optional<std::string> api_key;
-  std::shared_ptr<Transport> transport;  // null: MakeHttplibTransport()
-  RetryPolicy retry;
+  std::optional<std::string> api_base{};
+  std::optional<std::string> api_key{};
+  std::shared_ptr<Transport> transport{};  // null: MakeHttplibTransport()
+  RetryPolicy retry{};
   LostCreatePolicy lost_create = LostCreatePolicy::kDelete;
   Duration create_request_timeout = std::chrono::seconds(120);  // the POST itself: it may pull an image
   Duration request_timeout = std::chrono::seconds(30);
@@ -54,8 +55,11 @@ struct OpenSandboxProviderOptions {
   // server would take each other's sandboxes for their own: for tests only.
   std::uint64_t seed = 0;
   LeakSink* leak_sink = nullptr;  // told of every sandbox that could not be deleted; must outlive the provider
+  // Written before each create and after each delete; must outlive the provider. A create whose line cannot be written
+  // is not sent.
+  SandboxJournal* journal = nullptr;
   // Reads an environment variable; null: the process environment.
-  std::function<std::optional<std::string>(const std::string&)> getenv;
+  std::function<std::optional<std::string>(const std::string&)> getenv{};
 };
 
 // What the provider promises, beyond the hooks' own comments. Facts: litellm's contract, section 6; the bodies are

@@ -19,52 +19,53 @@ namespace opensandbox {
 // A created sandbox and what is needed to talk to it. A plain value; printing it never shows `api_key` or header
 // values.
 struct SandboxHandle {
-  std::string id;
-  std::string provider;  // "opensandbox", "e2b"
-  std::string domain;    // OpenSandbox: the API base it was created at
+  std::string id{};
+  std::string provider{};  // "opensandbox", "e2b"
+  std::string domain{};    // OpenSandbox: the API base it was created at; E2B: the domain of its hosts
+  std::string api_base{};  // E2B: the API base it was created at
   // The daemon's address as the provider gave it, and the headers that go with it. Empty: not resolved yet.
-  std::string execd_endpoint;
-  std::vector<HeaderField> execd_headers;
+  std::string execd_endpoint{};
+  std::vector<HeaderField> execd_headers{};
   bool use_server_proxy = false;
-  std::optional<std::string> api_key;
+  std::optional<std::string> api_key{};
 };
 
 struct CreateSandboxRequest {
-  std::optional<std::string> image;  // the contract's `template`; empty or absent: the provider's default
-  std::vector<std::string> entrypoint;
-  std::optional<int> timeout_seconds;         // lifetime of the sandbox; absent: 300; 0 is passed on
-  std::optional<bool> allow_internet_access;  // absent: the provider's default (OpenSandbox: no)
-  std::map<std::string, std::string> resource_limits;
-  std::map<std::string, std::string> resource_requests;
-  std::map<std::string, std::string> metadata;
-  std::map<std::string, std::string> env;
-  std::optional<std::string> network_policy_json;  // a JSON object, sent as given
+  std::optional<std::string> image{};  // the contract's `template`; empty or absent: the provider's default
+  std::vector<std::string> entrypoint{};
+  std::optional<int> timeout_seconds{};         // lifetime of the sandbox; absent: 300; 0 is passed on
+  std::optional<bool> allow_internet_access{};  // absent: the provider's default (OpenSandbox: no)
+  std::map<std::string, std::string> resource_limits{};
+  std::map<std::string, std::string> resource_requests{};
+  std::map<std::string, std::string> metadata{};
+  std::map<std::string, std::string> env{};
+  std::optional<std::string> network_policy_json{};  // a JSON object, sent as given
   bool secure_access = false;
   bool use_server_proxy = false;
-  std::optional<Duration> ready_timeout;  // one deadline over both waits; absent: 30 s
-  std::optional<Duration> poll_interval;  // first pause between two polls; absent: 200 ms
-  std::optional<std::string> api_key;
-  std::optional<std::string> api_base;
-  std::stop_token stop;
+  std::optional<Duration> ready_timeout{};  // one deadline over both waits; absent: 30 s
+  std::optional<Duration> poll_interval{};  // first pause between two polls; absent: 200 ms
+  std::optional<std::string> api_key{};
+  std::optional<std::string> api_base{};
+  std::stop_token stop{};
 };
 
 struct RunCodeRequest {
-  std::string code;
+  std::string code{};
   std::string language = "python";
-  std::optional<Duration> run_deadline;           // whole run; absent: the provider's setting
-  std::optional<Duration> idle_timeout;           // longest silence; absent: the provider's setting
-  std::optional<std::uint64_t> output_bytes_max;  // absent: the provider's setting
-  std::optional<std::string> api_key;
-  std::stop_token stop;
+  std::optional<Duration> run_deadline{};           // whole run; absent: the provider's setting
+  std::optional<Duration> idle_timeout{};           // longest silence; absent: the provider's setting
+  std::optional<std::uint64_t> output_bytes_max{};  // absent: the provider's setting
+  std::optional<std::string> api_key{};
+  std::stop_token stop{};
 };
 
 struct DeleteSandboxRequest {
-  std::optional<std::string> api_key;
-  std::optional<std::string> api_base;
-  std::optional<Duration> deadline;  // for all attempts together; absent: the provider's setting
+  std::optional<std::string> api_key{};
+  std::optional<std::string> api_base{};
+  std::optional<Duration> deadline{};  // for all attempts together; absent: the provider's setting
   // false: a failure is only returned, not told to the provider's own LeakSink, because the caller reports it.
   bool report_leak = true;
-  std::stop_token stop;
+  std::stop_token stop{};
 };
 
 // A handle, or the bare id of a sandbox made elsewhere.

@@ -15,7 +15,7 @@ struct HttplibTransportOptions {
   std::string user_agent = "opensandbox-cpp/0.1.0";
   std::size_t head_bytes_max = 64 << 10;  // status line and headers of an answer; over it: kProtocol
   std::size_t idle_connections_max = 8;   // kept open per origin for the next request
-  std::string ca_file;                    // PEM; empty: the system's
+  std::string ca_file{};                  // PEM; empty: the system's
   bool verify_certificates = true;
 };
 

@@ -17,8 +17,8 @@
 namespace opensandbox {
 
 struct HeaderField {
-  std::string name;
-  std::string value;
+  std::string name{};
+  std::string value{};
   bool operator==(const HeaderField&) const = default;
 };
 
@@ -26,25 +26,25 @@ struct HeaderField {
 std::optional<std::string> FindHeader(const std::vector<HeaderField>& headers, std::string_view name);
 
 struct HttpRequest {
-  std::string method;  // "GET", "POST", ...
-  std::string url;     // absolute, http or https, already escaped
-  std::vector<HeaderField> headers;
-  std::string body;
+  std::string method{};  // "GET", "POST", ...
+  std::string url{};     // absolute, http or https, already escaped
+  std::vector<HeaderField> headers{};
+  std::string body{};
 };
 
 // Limits of one exchange. All times are readings of, or spans on, the transport's clock.
 struct ExchangeOptions {
-  std::optional<TimePoint> deadline;          // for the whole exchange; passing it is TimeoutClock::kRequest
-  std::optional<Duration> connect_timeout;    // TimeoutClock::kConnect
-  std::optional<Duration> idle_timeout;       // longest gap between two received bytes; TimeoutClock::kIdle
+  std::optional<TimePoint> deadline{};        // for the whole exchange; passing it is TimeoutClock::kRequest
+  std::optional<Duration> connect_timeout{};  // TimeoutClock::kConnect
+  std::optional<Duration> idle_timeout{};     // longest gap between two received bytes; TimeoutClock::kIdle
   std::size_t response_bytes_max = 16 << 20;  // body of Send(); over it: kProtocol
-  std::stop_token stop;                       // kCancelled, within 100 ms
+  std::stop_token stop{};                     // kCancelled, within 100 ms
 };
 
 struct HttpResponse {
   int status = 0;
-  std::vector<HeaderField> headers;
-  std::string body;
+  std::vector<HeaderField> headers{};
+  std::string body{};
 };
 
 enum class StreamAction { kContinue, kStop };
@@ -52,15 +52,15 @@ enum class StreamAction { kContinue, kStop };
 // How far a streamed exchange got.
 struct StreamEnd {
   int status = 0;
-  std::vector<HeaderField> headers;
+  std::vector<HeaderField> headers{};
   bool stopped_by_handler = false;  // the connection was closed by us, the rest unread
 };
 
 struct StreamHandler {
   // Called once with status and headers, before any byte. kStop: close without reading the body.
-  std::function<StreamAction(int status, const std::vector<HeaderField>& headers)> on_headers;
+  std::function<StreamAction(int status, const std::vector<HeaderField>& headers)> on_headers{};
   // Called for each piece of the decoded body as it arrives.
-  std::function<StreamAction(std::string_view bytes)> on_bytes;
+  std::function<StreamAction(std::string_view bytes)> on_bytes{};
 };
 
 // Executes exchanges. An HTTP error status is a success here: turning it into an Error is the caller's business.
