@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "emulator/cmd/command_line.h"
@@ -134,6 +136,23 @@ class OrderedPrinter {
   bool written_ = true;
 };
 
+// "3 pending: commands 1, renew 2", or nothing: of the scenarios whose tag says what they still wait for.
+std::string PendingText(const std::vector<std::shared_ptr<const Scenario>>& scenarios) {
+  constexpr std::string_view kPrefix = "pending:";
+  std::map<std::string, int> reasons;
+  std::set<std::string> files;
+  for (const auto& scenario : scenarios) {
+    for (const std::string& tag : scenario->tags) {
+      // A matrix counts once.
+      if (tag.starts_with(kPrefix) && files.insert(scenario->file).second) ++reasons[tag.substr(kPrefix.size())];
+    }
+  }
+  if (files.empty()) return "";
+  std::string text;
+  for (const auto& [reason, count] : reasons) text += (text.empty() ? "" : ", ") + reason + " " + std::to_string(count);
+  return std::to_string(files.size()) + " pending: " + text + "\n";
+}
+
 // Threads that could not be ended still use the process's objects: leave without destroying those.
 ExitCode Leave(ExitCode code, bool abandoned) {
   if (abandoned) std::_Exit(static_cast<int>(code));
@@ -186,7 +205,7 @@ ExitCode RunRunCommand(const std::vector<std::string>& arguments) {
     failed |= !result.skipped && !result.verdict.passed;
   }
   written &= printer.written();
-  written &= PrintData("\n" + TextSummary(rows, real_total));
+  written &= PrintData("\n" + TextSummary(rows, real_total) + PendingText(scenarios));
   if (flags.junit_file) {
     if (const auto done = WriteFileAtomically(*flags.junit_file, JUnitXml(rows, kSuiteName)); !done) {
       Talk("opensandbox-emulator run: --junit: " + done.error().message + "\n");

@@ -34,7 +34,7 @@ ScenarioFiles LoadScenarioFiles(const std::vector<std::string>& paths) {
       continue;
     }
     LoadedScenario loaded = LoadScenarioFile(file);
-    if (loaded.scenario != nullptr) files.scenarios.push_back(std::move(loaded.scenario));
+    for (auto& scenario : loaded.cases) files.scenarios.push_back(std::move(scenario));
     for (Problem& problem : loaded.problems) files.mistakes.push_back(std::move(problem));
   }
   return files;

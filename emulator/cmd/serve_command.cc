@@ -52,7 +52,7 @@ ExitCode MakeTenants(const ServeOptions& options, std::vector<TenantOptions>* te
     Talk(files.ProblemsText());
     return files.Code();
   }
-  const bool folder = IsFolder(*options.scenario_path);
+  const bool folder = IsFolder(*options.scenario_path) || files.scenarios.size() > 1;
   std::map<std::string, std::string> file_of_name;
   for (const auto& scenario : files.scenarios) {
     if (const std::string why = WhyUnsupported(*scenario); !why.empty()) {

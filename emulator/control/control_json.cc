@@ -34,7 +34,7 @@ std::string ModeName(const Clock& clock) {
 // Hold the lock; returns the time that the world was brought to.
 TimePoint Advance(Tenant& tenant) {
   const TimePoint now = tenant.clock->Now();
-  tenant.store->AdvanceTo(now);
+  tenant.AdvanceTo(now);
   return now;
 }
 

@@ -77,6 +77,7 @@ LedgerSummary Summarise(const SandboxStore& store) {
   return {.created = store.created_count(),
           .deleted = store.deleted_count(),
           .expired = store.expired_count(),
+          .died = store.died_count(),
           .live = store.live_count()};
 }
 

@@ -21,7 +21,7 @@ struct LeakedSandbox {
 };
 
 struct LedgerSummary {
-  std::uint64_t created = 0, deleted = 0, expired = 0, live = 0;
+  std::uint64_t created = 0, deleted = 0, expired = 0, died = 0, live = 0;
 };
 
 // Views over store and journal; hold the tenant's lock.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opensandbox/base/time.h"
@@ -40,10 +41,33 @@ struct Stage {
 
 // How the endpoint look-up of a new sandbox behaves.
 struct EndpointBehaviour {
-  std::optional<Duration> ready_after;   // since creation; 404 before
-  std::optional<int> ready_after_polls;  // that many look-ups are 404
-  bool never = false;                    // always 404
-  bool omit_endpoint = false;            // 200 without the field `endpoint`
+  std::optional<Duration> ready_after;                       // since creation; 404 before
+  std::optional<int> ready_after_polls;                      // that many look-ups are 404
+  bool never = false;                                        // always 404
+  bool omit_endpoint = false;                                // 200 without the field `endpoint`
+  bool refused = false;                                      // an address at which nobody listens
+  std::vector<std::pair<std::string, std::string>> headers;  // given with the address
+};
+
+// How the death of a sandbox shows to whoever asks for it or listens to it.
+enum class DeathFace {
+  kNotFound,     // 404 everywhere; its streams break off
+  kGone,         // the same with 410
+  kBadGateway,   // the same with 502
+  kReset,        // every connection that concerns it is reset
+  kBlackHole,    // no answer any more, and no end
+  kCleanEnd,     // the API says 404; execd answers with nothing at all, properly ended, and so do its streams
+  kHealthyPing,  // the API says Running and execd's ping is well, but nothing that runs ever says or does anything
+};
+
+// A sandbox that dies by itself: at the first of the given moments.
+struct DeathBehaviour {
+  std::optional<Duration> after;              // since its creation
+  std::optional<std::string> on;              // when the nth request of that operation for it arrives; it finds it dead
+  std::uint64_t nth = 1;                      // of `on`
+  double probability = 1;                     // drawn for each sandbox by the scenario engine
+  std::optional<std::uint64_t> after_events;  // once a stream of it has sent so many events
+  DeathFace face = DeathFace::kNotFound;
 };
 
 // What the scenario wants of one new sandbox.
@@ -51,6 +75,7 @@ struct SandboxBehaviour {
   std::string rule_id;        // empty: the default
   std::vector<Stage> stages;  // empty: Running at once
   EndpointBehaviour endpoint;
+  std::optional<DeathBehaviour> death;
 };
 
 // What an action does to a sandbox in a state, docker profile (wire reference 1.7, 1.10).

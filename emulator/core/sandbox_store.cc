@@ -52,6 +52,9 @@ void SandboxStore::AdvanceTo(TimePoint now) {
     if (due.kind == Due::Kind::kStage) {
       sandbox.stage_due.reset();
       LeaveStage(sandbox, due.at);
+    } else if (due.kind == Due::Kind::kDeath) {
+      sandbox.death_due.reset();
+      Die(sandbox, due.at);
     } else {
       End(sandbox, SandboxEnd{.by = SandboxEnd::By::kExpiry, .at = due.at, .request = 0});
     }
@@ -84,6 +87,10 @@ Sandbox* SandboxStore::Create(SandboxSpec spec, SandboxBehaviour behaviour, std:
   live_.emplace(sandbox.number, &sandbox);
   if (sandbox.spec.timeout.has_value()) {
     SetExpiry(sandbox, Add(now, *sandbox.spec.timeout), Add(wall, *sandbox.spec.timeout));
+  }
+  if (sandbox.behaviour.death && sandbox.behaviour.death->after) {
+    sandbox.death_due = Add(now, *sandbox.behaviour.death->after);
+    Push({.at = *sandbox.death_due, .kind = Due::Kind::kDeath, .number = sandbox.number});
   }
   if (sandbox.behaviour.stages.empty()) {
     ChangeState(sandbox, state::kRunning, "", "", now);
@@ -139,6 +146,28 @@ bool SandboxStore::NoteOperation(Sandbox& sandbox, const std::string& operation,
   return true;
 }
 
+bool SandboxStore::NoteDeath(Sandbox& sandbox, const std::string& operation, TimePoint now) {
+  const std::optional<DeathBehaviour>& death = sandbox.behaviour.death;
+  if (!death || death->on != operation || sandbox.died || sandbox.end) return false;
+  if (++sandbox.death_requests < death->nth) return false;
+  Die(sandbox, now);
+  return true;
+}
+
+void SandboxStore::Die(Sandbox& sandbox, TimePoint at) {
+  if (sandbox.died || sandbox.end || !sandbox.behaviour.death) return;
+  sandbox.died = at;
+  if (sandbox.death_due) {
+    sandbox.death_due.reset();
+    NoteStale();
+  }
+  if (sandbox.behaviour.death->face == DeathFace::kHealthyPing) {
+    if (listener_) listener_(sandbox);
+  } else {
+    End(sandbox, SandboxEnd{.by = SandboxEnd::By::kDeath, .at = at, .request = 0});
+  }
+}
+
 void SandboxStore::SetState(Sandbox& sandbox, std::string state, std::string reason, std::string message,
                             TimePoint now) {
   if (sandbox.end.has_value()) return;
@@ -164,7 +193,11 @@ void SandboxStore::End(Sandbox& sandbox, SandboxEnd end) {
   const bool expired = end.by == SandboxEnd::By::kExpiry;
   sandbox.end = end;
   live_.erase(sandbox.number);
-  ++(expired ? expired_count_ : deleted_count_);
+  ++(expired ? expired_count_ : end.by == SandboxEnd::By::kDeath ? died_count_ : deleted_count_);
+  if (sandbox.death_due) {
+    sandbox.death_due.reset();
+    NoteStale();
+  }
   const bool had_stage_timer = sandbox.stage_due.has_value();
   sandbox.stage_due.reset();
   if (had_stage_timer) NoteStale();
@@ -203,7 +236,15 @@ Sandbox* SandboxStore::ByNumber(std::uint64_t number) const {
 bool SandboxStore::IsStale(const Due& due) const {
   const Sandbox* sandbox = ByNumber(due.number);
   if (sandbox == nullptr || sandbox->end.has_value()) return true;
-  return (due.kind == Due::Kind::kStage ? sandbox->stage_due : sandbox->expires) != due.at;
+  switch (due.kind) {
+    case Due::Kind::kStage:
+      return sandbox->stage_due != due.at;
+    case Due::Kind::kExpiry:
+      return sandbox->expires != due.at;
+    case Due::Kind::kDeath:
+      break;
+  }
+  return sandbox->death_due != due.at;
 }
 
 void SandboxStore::Push(Due due) {

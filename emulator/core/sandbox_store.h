@@ -41,10 +41,10 @@ struct SandboxSpec {
 
 // How and when a sandbox ceased to exist.
 struct SandboxEnd {
-  enum class By { kDelete, kExpiry };
+  enum class By { kDelete, kExpiry, kDeath };
   By by = By::kDelete;
   TimePoint at{};
-  std::uint64_t request = 0;  // number of the deleting request; 0 for expiry
+  std::uint64_t request = 0;  // number of the deleting request; 0 for expiry and death
 };
 
 struct StateChange {
@@ -81,7 +81,10 @@ struct Sandbox {
   std::string egress_token;      // set if there is a network policy
   std::uint64_t created_by = 0;  // request number
   TimePoint last_touch{};
-  std::optional<SandboxEnd> end;  // set: no longer exists for clients, kept for the ledger
+  std::optional<TimePoint> death_due;  // when it dies by itself, if time alone decides
+  std::uint64_t death_requests = 0;    // of behaviour.death->on, so far
+  std::optional<TimePoint> died;       // it shows behaviour.death->face; with kHealthyPing it still exists
+  std::optional<SandboxEnd> end;       // set: no longer exists for clients, kept for the ledger
 };
 
 inline constexpr std::size_t kHistoryMax = 256;
@@ -104,7 +107,7 @@ class SandboxStore {
   void SetListener(Listener listener) { listener_ = std::move(listener); }
 
   // Lets everything happen that is due at or before `now`: stage changes and expiries, in order of time (equal times:
-  // state changes before expiries, then by number). Call it before anything else in a request.
+  // state changes before expiries before deaths, then by number). Call it before anything else in a request.
   void AdvanceTo(TimePoint now);
   // When the next such thing is due.
   std::optional<TimePoint> NextDue() const;
@@ -123,11 +126,16 @@ class SandboxStore {
   std::uint64_t created_count() const { return created_count_; }
   std::uint64_t deleted_count() const { return deleted_count_; }
   std::uint64_t expired_count() const { return expired_count_; }
+  std::uint64_t died_count() const { return died_count_; }  // those with a healthy ping are not among them
 
   // Counts a GET for stages that leave after polls; call it after the answer was made.
   void CountPoll(Sandbox& sandbox, TimePoint now, WallTime wall);
   // For stages that wait for a request. True if this one ended the stage: the script then says what comes next.
   bool NoteOperation(Sandbox& sandbox, const std::string& operation, TimePoint now);
+  // For sandboxes that die when a request comes. True if this one was it.
+  bool NoteDeath(Sandbox& sandbox, const std::string& operation, TimePoint now);
+  // It dies: see DeathFace. Once.
+  void Die(Sandbox& sandbox, TimePoint at);
   // Leaves the script and sets the state (pause, resume, scenario effects). Empty reason and message: the docker
   // profile's words for the state.
   void SetState(Sandbox& sandbox, std::string state, std::string reason, std::string message, TimePoint now);
@@ -145,7 +153,7 @@ class SandboxStore {
  private:
   // An entry of the timer heap. It is stale, and skipped, unless the sandbox still waits for exactly this instant.
   struct Due {
-    enum class Kind : std::uint8_t { kStage, kExpiry };
+    enum class Kind : std::uint8_t { kStage, kExpiry, kDeath };
     TimePoint at{};
     Kind kind = Kind::kStage;
     std::uint64_t number = 0;
@@ -173,7 +181,7 @@ class SandboxStore {
   std::deque<std::uint64_t> deleted_, expired_;  // ended ones that are kept, oldest end first
   std::vector<Due> due_;                         // a min-heap with lazy deletion; its front is never stale
   std::size_t stale_ = 0;                        // about how many entries of it are
-  std::uint64_t created_count_ = 0, deleted_count_ = 0, expired_count_ = 0;
+  std::uint64_t created_count_ = 0, deleted_count_ = 0, expired_count_ = 0, died_count_ = 0;
 };
 
 }  // namespace opensandbox::emulator

@@ -1,11 +1,23 @@
 #include "emulator/faults/cut_fault.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "emulator/faults/source_decorator.h"
 
 namespace opensandbox::emulator {
 namespace {
+
+// What is sent of a chunk that breaks off.
+std::string BrokenChunk(const std::string& bytes, CutFault::Framing framing, std::optional<std::uint64_t> at_byte) {
+  char digits[20];
+  const int count = std::snprintf(digits, sizeof(digits), "%zx", bytes.size());
+  const std::string size(digits, static_cast<std::size_t>(count));
+  if (framing == CutFault::Framing::kSize) return size.substr(0, std::max<std::size_t>(1, size.size() / 2));
+  if (framing == CutFault::Framing::kCrlf) return size + "\r\n" + bytes;
+  const std::uint64_t part = at_byte.value_or(bytes.size() / 2);
+  return size + "\r\n" + bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(part, bytes.size() - 1)));
+}
 
 // Ends the stream after `at_event` whole events and `at_byte` bytes of the next one (or all of it, if it is shorter),
 // or, with in_character, after the first byte of the first longer character behind those events.
@@ -15,7 +27,9 @@ class CuttingSource : public SourceDecorator {
       : SourceDecorator(std::move(inner)),
         events_before_(*cut.at_event),
         bytes_of_next_(cut.at_byte.value_or(0)),
+        at_byte_(cut.at_byte),
         in_character_(cut.in_character),
+        framing_(cut.framing),
         how_(cut.how) {}
 
   BodyStep Next(TimePoint now, WallTime wall_now) override {
@@ -25,6 +39,11 @@ class CuttingSource : public SourceDecorator {
     if (step.kind != BodyStep::Kind::kBytes) return step;
     if (events_done_ < events_before_) {
       if (step.ends_event) ++events_done_;
+      return step;
+    }
+    if (framing_ != CutFault::Framing::kWhole) {
+      step.bytes = BrokenChunk(step.bytes, framing_, at_byte_);
+      step.raw = over_ = true;
       return step;
     }
     if (in_character_) {
@@ -44,7 +63,10 @@ class CuttingSource : public SourceDecorator {
   }
 
  private:
-  bool IsThere() const { return events_done_ >= events_before_ && !in_character_ && bytes_of_next_ == 0; }
+  bool IsThere() const {
+    return events_done_ >= events_before_ && !in_character_ && framing_ == CutFault::Framing::kWhole &&
+           bytes_of_next_ == 0;
+  }
   void Truncate(BodyStep* step, std::size_t size) {
     step->bytes.resize(size);
     over_ = true;
@@ -52,7 +74,9 @@ class CuttingSource : public SourceDecorator {
 
   const std::uint64_t events_before_;
   const std::uint64_t bytes_of_next_;
+  const std::optional<std::uint64_t> at_byte_;
   const bool in_character_;
+  const CutFault::Framing framing_;
   const Ending how_;
   std::uint64_t events_done_ = 0;
   std::uint64_t bytes_done_ = 0;  // of the events behind

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/execution/scripted_run.h"
 #include "opensandbox/base/rfc3339.h"
 
 namespace opensandbox::emulator {
@@ -40,18 +41,33 @@ void AddGiven(const std::vector<Header>& given, std::vector<Header>* headers) {
   }
 }
 
+class GeneratedSource : public BodySource {
+ public:
+  explicit GeneratedSource(GeneratedText text) : generator_(std::move(text)) {}
+  BodyStep Next(TimePoint, WallTime) override {
+    return generator_.done() ? BodyStep::End() : BodyStep::Bytes(generator_.Next());
+  }
+
+ private:
+  TextGenerator generator_;
+};
+
 }  // namespace
 
 ReplyPlan ApplyRespond(const Respond& respond, ReplyPlan plan, const FaultContext& context) {
   ReplyPlan reply;
   reply.on_end = std::move(plan.on_end);
   reply.status = respond.status;
-  const bool bodiless = (respond.status == 204 || respond.status == 304) && !respond.body;
-  reply.body = respond.body.value_or(DefaultBody(respond.status, context.execd_style));
+  const bool bodiless = (respond.status == 204 || respond.status == 304) && !respond.body && !respond.generated;
+  if (respond.generated) {
+    reply.source = std::make_unique<GeneratedSource>(*respond.generated);
+  } else {
+    reply.body = respond.body.value_or(DefaultBody(respond.status, context.execd_style));
+  }
   std::string type = respond.content_type;
   if (context.execd_style && type == kJson) type = kExecdJson;
   const std::string date = FormatHttpDate(context.wall_now);
-  const std::string length = std::to_string(reply.body.size());
+  const std::string length = std::to_string(respond.generated ? respond.generated->bytes : reply.body.size());
   if (context.execd_style) {
     if (!bodiless && !type.empty()) reply.headers.push_back({"Content-Type", type});
     reply.headers.push_back({"Date", date});

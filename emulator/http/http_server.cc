@@ -51,7 +51,11 @@ class HttpServerImpl : public HttpServer {
         wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
         reader_({options_.head_bytes_max, options_.body_bytes_max, options_.keep_alive}),
         threads_(options_.connections_max + kRefusalsMax),
-        acceptor_([this] { Accept(); }) {}
+        acceptor_([this] { Accept(); }) {
+    if (!options_.refusals.empty()) {
+      gate_ = std::make_unique<RefusalGate>(listener_.fd, options_.refusals, options_.clock);
+    }
+  }
 
   ~HttpServerImpl() override {
     HttpServerImpl::Stop(Duration::zero());
@@ -73,6 +77,7 @@ class HttpServerImpl : public HttpServer {
     // Can't fail: the counter is far from its maximum.
     [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof(one));
     acceptor_.join();
+    gate_.reset();
     close(listener_.fd);
     {
       std::unique_lock lock(mutex_);
@@ -105,6 +110,12 @@ class HttpServerImpl : public HttpServer {
 
   void Dispatch(int fd) {
     const auto control = std::make_shared<ConnectionControl>(fd, stopping_);
+    const AcceptAction action = options_.on_accept ? options_.on_accept() : AcceptAction::kServe;
+    if (action == AcceptAction::kReset) {
+      ConnectionStream stream(fd, control, options_.clock);
+      stream.CloseRst();
+      return;
+    }
     std::uint64_t number = 0;
     bool refuse = false;
     {
@@ -125,7 +136,9 @@ class HttpServerImpl : public HttpServer {
     if (refuse) {
       running = number != 0 && threads_.Run([this, fd, control] { Refuse(fd, control); });
     } else {
-      running = threads_.Run([this, fd, control, number] { Serve(fd, control, number); });
+      const bool hangs = action == AcceptAction::kHang;
+      running = threads_.Run(
+          [this, fd, control, number, hangs] { hangs ? Hang(fd, control, number) : Serve(fd, control, number); });
       if (!running) Forget(number);
     }
     if (running) return;
@@ -158,6 +171,15 @@ class HttpServerImpl : public HttpServer {
         // A plan's source or callback threw in the middle of a reply: nothing more can be said on this connection.
         stream.CloseRst();
       }
+    }
+    Forget(number);
+  }
+
+  void Hang(int fd, const std::shared_ptr<ConnectionControl>& control, std::uint64_t number) {
+    {
+      ConnectionStream stream(fd, control, options_.clock);
+      control->SetState(ConnectionControl::State::kSilent);
+      stream.WaitClosed("hang");
     }
     Forget(number);
   }
@@ -219,6 +241,7 @@ class HttpServerImpl : public HttpServer {
   std::uint64_t last_number_ = 0;
   std::size_t refusals_ = 0;
   ElasticThreads threads_;
+  std::unique_ptr<RefusalGate> gate_;
   std::thread acceptor_;  // last: it uses all of the above
 };
 
@@ -226,7 +249,8 @@ class HttpServerImpl : public HttpServer {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options, Handler handler,
                                                       HttpServerReplies replies) {
-  Result<Listener> listener = Listen(options.host, options.port);
+  Result<Listener> listener =
+      options.refusals.empty() ? Listen(options.host, options.port) : ListenPausable(options.host, options.port);
   if (!listener) return std::move(listener).error();
   if (options.clock == nullptr) {
     options.clock = std::shared_ptr<Clock>(std::shared_ptr<Clock>(), &SystemClock::Instance());

@@ -6,13 +6,21 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "emulator/core/http_message.h"
 #include "emulator/core/reply_plan.h"
+#include "emulator/http/refusal_gate.h"
 #include "opensandbox/base/clock.h"
 #include "opensandbox/base/result.h"
 
 namespace opensandbox::emulator {
+
+enum class AcceptAction {
+  kServe,
+  kReset,  // at once
+  kHang,   // what the client sends is read and dropped; it never gets a byte
+};
 
 struct HttpServerOptions {
   std::string host = "127.0.0.1";
@@ -25,6 +33,10 @@ struct HttpServerOptions {
   // An idle connection is closed after that long on the clock; so is one that stays silent for that long inside a
   // request.
   Duration keep_alive = std::chrono::seconds(30);
+  // Asked about each connection, on the accepting thread. May be null.
+  std::function<AcceptAction()> on_accept;
+  // When connections are refused, on `clock`, since the start.
+  std::vector<RefusalWindow> refusals;
   // Told of an exception that the handler let out (what() of it, or "unknown"). May be null.
   std::function<void(const Request&, const std::string& what)> on_exception;
 };

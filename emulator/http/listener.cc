@@ -79,4 +79,21 @@ Result<Listener> Listen(const std::string& host, int port) {
       .message = "cannot listen on " + HostAndPort(host, port) + ": " + std::generic_category().message(error)};
 }
 
+Result<Listener> ListenPausable(const std::string& host, int port) {
+  constexpr int kTriesMax = 10;
+  for (int tries = 1;; ++tries) {
+    Result<Listener> listener = Listen(host, port);
+    if (!listener || port != 0) return listener;
+    const int number = listener->port;
+    close(listener->fd);
+    listener = Listen(host, number);
+    // Somebody else may have been faster.
+    if (listener || tries == kTriesMax) return listener;
+  }
+}
+
+void PauseListening(int fd) { shutdown(fd, SHUT_RD); }
+
+void ResumeListening(int fd) { listen(fd, kBacklog); }
+
 }  // namespace opensandbox::emulator

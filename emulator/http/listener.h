@@ -17,6 +17,11 @@ struct Listener {
 // Binds `host` (an address or a name) and `port` (0: any) and listens. kInvalidArgument: no such host, no such port;
 // kTransport: "cannot listen on 127.0.0.1:8080: Address already in use".
 Result<Listener> Listen(const std::string& host, int port);
+// As with a port that was asked for by its number, which the socket keeps while it does not listen.
+Result<Listener> ListenPausable(const std::string& host, int port);
+// Connections are refused by the system; those not yet accepted are reset.
+void PauseListening(int fd);
+void ResumeListening(int fd);
 
 }  // namespace opensandbox::emulator
 

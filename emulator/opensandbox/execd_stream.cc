@@ -69,16 +69,24 @@ BodyStep RunningExecution::Next(TimePoint now, WallTime wall_now) {
 BodyStep RunningExecution::NextLocked(TimePoint now, WallTime wall_now) {
   now_ = now;
   wall_now_ = wall_now;
-  options_.tenant->store->AdvanceTo(now);
-  const Sandbox* sandbox = options_.tenant->store->Find(options_.sandbox_id);
+  options_.tenant->AdvanceTo(now);
+  const Sandbox* sandbox = options_.tenant->store->FindAny(options_.sandbox_id);
+  if (sandbox != nullptr && sandbox->died) return NextDead(*sandbox);
+  if (sandbox != nullptr && sandbox->end) sandbox = nullptr;
   if (sandbox == nullptr || (!over_.has_value() && !interrupted_.has_value() && !IsRegistered()))
     return BodyStep::End(Ending::kNoTerminator);
   const bool frozen = IsFrozen(sandbox->state);
   if (!frozen && sandbox->state != state::kRunning) return BodyStep::End(Ending::kNoTerminator);
   // When the sandbox itself may change without anybody's request.
-  const TimePoint sandbox_due = Min(Min(TimePoint::max(), sandbox->expires), sandbox->stage_due);
+  TimePoint sandbox_due = Min(Min(TimePoint::max(), sandbox->expires), sandbox->stage_due);
+  sandbox_due = Min(Min(sandbox_due, sandbox->death_due), options_.tenant->NextLate());
   if (frozen) return BodyStep::Silence(OrNever(sandbox_due));
 
+  if (const auto& death = sandbox->behaviour.death; death && death->after_events == events_sent_) {
+    Sandbox* dying = options_.tenant->store->Find(options_.sandbox_id);
+    options_.tenant->store->Die(*dying, now);
+    return NextDead(*dying);
+  }
   BodyStep step;
   if (Pop(&step)) return step;
   if (over_.has_value()) return BodyStep::End(*over_);
@@ -132,10 +140,37 @@ BodyStep RunningExecution::NextLocked(TimePoint now, WallTime wall_now) {
   return BodyStep::Wait(now);  // an event without anything to show: go on at once, but let others have the lock
 }
 
+BodyStep RunningExecution::NextDead(const Sandbox& sandbox) {
+  switch (sandbox.behaviour.death->face) {
+    case DeathFace::kNotFound:
+    case DeathFace::kGone:
+    case DeathFace::kBadGateway:
+      break;
+    case DeathFace::kReset:
+      return BodyStep::End(Ending::kRst);
+    case DeathFace::kBlackHole:
+      return BodyStep::End(Ending::kSilence);
+    case DeathFace::kCleanEnd:
+      return BodyStep::End(Ending::kComplete);
+    case DeathFace::kHealthyPing:
+      // It still exists: a delete or its timeout ends it.
+      if (sandbox.end) break;
+      if (now_ < next_ping_) {
+        const TimePoint end = Min(Min(TimePoint::max(), sandbox.expires), options_.tenant->NextLate());
+        return BodyStep::Silence(std::min(next_ping_, end));
+      }
+      BodyStep step = BodyStep::Bytes(ExecdEvent{.type = "ping", .text = "pong", .at = WallAt(next_ping_)}.Line());
+      next_ping_ += kPingInterval * (1 + (now_ - next_ping_) / kPingInterval);
+      return step;
+  }
+  return BodyStep::End(Ending::kNoTerminator);
+}
+
 bool RunningExecution::Pop(BodyStep* step) {
   if (steps_.empty()) return false;
   *step = std::move(steps_.front());
   steps_.pop_front();
+  if (step->ends_event) ++events_sent_;
   return true;
 }
 

@@ -55,6 +55,8 @@ class RunningExecution {
 
  private:
   BodyStep NextLocked(TimePoint now, WallTime wall_now);
+  // The stream of a sandbox that has died by itself.
+  BodyStep NextDead(const Sandbox& sandbox);
   // The steps that wait to be sent; false if there are none.
   bool Pop(BodyStep* step);
   void Queue(std::string bytes, bool begins = true, bool ends = true);
@@ -76,6 +78,7 @@ class RunningExecution {
   std::shared_ptr<Waker> waker_;
   std::deque<BodyStep> steps_;
   TimePoint next_ping_{};
+  std::uint64_t events_sent_ = 0;  // whole ones
   bool started_ = false;
   bool inside_output_ = false;  // between the head and the tail of an event too large for one piece
   bool completed_ = false;      // execution_complete was sent

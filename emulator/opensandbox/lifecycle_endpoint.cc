@@ -24,6 +24,9 @@ std::string PortOfAddress(const std::string& address) {
   return colon == std::string::npos || in_brackets ? "" : address.substr(colon);
 }
 
+// TCP's port 1 has had no service for decades; the system refuses connections to it.
+constexpr char kRefusedAddress[] = "127.0.0.1:1";
+
 std::string EndpointText(const LifecycleCall& context, const std::string& id, const std::string& port, bool via_proxy) {
   const std::string& own = context.call.public_address;
   const std::string_view external = PyStrip(context.settings.external_host);
@@ -73,12 +76,22 @@ ReplyPlan GetEndpoint(const LifecycleCall& context) {
   std::string body = "{";
   if (!sandbox->behaviour.endpoint.omit_endpoint) {
     body.append("\"endpoint\":");
-    AppendJsonString(body, EndpointText(context, sandbox->id, port->digits, via_proxy));
+    AppendJsonString(body, sandbox->behaviour.endpoint.refused
+                               ? kRefusedAddress
+                               : EndpointText(context, sandbox->id, port->digits, via_proxy));
   }
+  std::vector<std::pair<std::string, std::string>> headers = sandbox->behaviour.endpoint.headers;
   if (port->digits == kEgressPort && !sandbox->egress_token.empty()) {
-    if (body.size() > 1) body.push_back(',');
-    body.append("\"headers\":{\"OPENSANDBOX-EGRESS-AUTH\":");
-    AppendJsonString(body, sandbox->egress_token);
+    headers.insert(headers.begin(), {"OPENSANDBOX-EGRESS-AUTH", sandbox->egress_token});
+  }
+  if (!headers.empty()) {
+    body.append(body.size() > 1 ? ",\"headers\":{" : "\"headers\":{");
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+      if (i > 0) body.push_back(',');
+      AppendJsonString(body, headers[i].first);
+      body.push_back(':');
+      AppendJsonString(body, headers[i].second);
+    }
     body.push_back('}');
   }
   body.push_back('}');

@@ -3,6 +3,7 @@
 #define OPENSANDBOX_EMULATOR_OPENSANDBOX_SURFACES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "emulator/service/call.h"
@@ -31,6 +32,9 @@ ReplyPlan HandleLifecycle(Call& call);
 // execd and egress by port: 44772 execd, 18080 egress, 8080 and others: refused. `route.via_server_proxy` gives the
 // server proxy's headers and its errors.
 ReplyPlan HandleSandboxPort(Call& call);
+
+// What a sandbox that has died by itself shows to this request; nullopt: the surface's own answer is right.
+std::optional<ReplyPlan> HandleDead(const Call& call, const Sandbox& sandbox);
 
 // The reply of the lifecycle server to a request that is no valid HTTP (400 text/plain, connection closed).
 ReplyPlan InvalidHttpReply(WallTime wall_now);

@@ -44,6 +44,7 @@ Expectations LoadExpectations(const ObjectReader& scenario) {
   expect.created = reader.Count("created", 0);
   expect.deleted = reader.Count("deleted", 0);
   expect.expired = reader.Count("expired", 0);
+  expect.died = reader.Count("died", 0);
   expect.leaks = reader.Count("leaks", 0);
   expect.all_faults_consumed = reader.Word("faults").value_or("allConsumed") == "allConsumed";
   for (const Spot& item : reader.Items("requests", false)) {

@@ -1,109 +1,53 @@
 #include <algorithm>
 
+#include "emulator/core/operation.h"
+#include "emulator/scenario/load_fault_parts.h"
 #include "emulator/scenario/load_parts.h"
 #include "emulator/scenario/words.h"
 
 namespace opensandbox::emulator {
 namespace {
 
-bool IsToken(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-  });
+const std::vector<std::string> kReplyEffects = {"respond", "auth", "patch", "append", "headers", "beforeStatusLine"};
+const std::vector<std::string> kEventEffects = {"drop", "duplicate", "reorder", "insert", "coalesce", "split"};
+const std::vector<std::string> kPlaceEffects = {"ending", "cut", "stall", "throttle", "delay", "delayBody"};
+
+std::vector<std::string> AllEffects() {
+  std::vector<std::string> all = kReplyEffects;
+  for (const auto* more : {&kEventEffects, &kPlaceEffects}) all.insert(all.end(), more->begin(), more->end());
+  return all;
 }
 
-bool IsHeaderValue(std::string_view value) { return value.find_first_of(std::string_view("\r\n\0", 3)) == value.npos; }
-
-void AddHeader(LoadContext& context, const std::string& name, const Spot& value, std::vector<Header>* headers) {
-  if (value.node->kind == JsonNode::Kind::kBroken) return;
-  if (value.node->kind != JsonNode::Kind::kString || !IsHeaderValue(value.node->text)) {
-    context.Add(value.node->line, value.pointer,
-                "found " + InWords(*value.node) + ", expected one line of text or an array of such");
-    return;
-  }
-  headers->push_back({name, value.node->text});
+// What a late effect is possible for: the requests that change something and are over at once.
+bool MayBeLate(const std::string& name) {
+  return name == operation::kCreateSandbox || name == operation::kDeleteSandbox || name == operation::kPauseSandbox ||
+         name == operation::kResumeSandbox || name == operation::kRenewExpiration ||
+         name == operation::kPatchSandboxMetadata;
 }
 
-std::vector<Header> LoadHeaders(const ObjectReader& respond) {
-  std::vector<Header> headers;
-  const std::optional<Spot> spot = respond.Find("headers");
-  if (!spot) return headers;
-  if (spot->node->kind != JsonNode::Kind::kObject) {
-    respond.Complain("headers", "found " + InWords(*spot->node) + ", expected an object of header names and values");
-    return headers;
-  }
-  for (const JsonMember& member : spot->node->members) {
-    const Spot value{&member.value, PointerTo(spot->pointer, member.name)};
-    if (!IsToken(member.name)) {
-      respond.context().Add(member.line, value.pointer, "found " + Quoted(member.name) + ", expected a header name");
-    } else if (member.value.kind == JsonNode::Kind::kArray) {
-      for (std::size_t i = 0; i < member.value.items.size(); ++i) {
-        AddHeader(respond.context(), member.name, {&member.value.items[i], PointerTo(value.pointer, i)}, &headers);
-      }
-    } else {
-      AddHeader(respond.context(), member.name, value, &headers);
-    }
-  }
-  return headers;
+// The answer is one fixed body, never a stream of events.
+bool IsFixedReply(const std::string& name) {
+  return MayBeLate(name) || name == operation::kListSandboxes || name == operation::kGetSandbox ||
+         name == operation::kGetEndpoint || name == operation::kHealth || name == operation::kGetPolicy;
 }
 
-Respond LoadRespond(LoadContext& context, const Spot& spot) {
-  const ObjectReader reader(context, spot, "respond");
-  Respond respond;
-  respond.status = reader.SmallCount("status", 200, 599).value_or(200);
-  respond.headers = LoadHeaders(reader);
-  if (const std::optional<Spot> body = reader.Find("body")) {
-    const bool text = body->node->kind == JsonNode::Kind::kString;
-    respond.body = text ? body->node->text : CompactJson(*body->node);
+Quota LoadQuota(LoadContext& context, const Spot& spot) {
+  const ObjectReader reader(context, spot, "quota");
+  Quota quota;
+  quota.requests = reader.Count("requests", 0);
+  quota.per = reader.Time("per", false).value_or(Duration::zero());
+  quota.live = reader.Count("live", 0);
+  quota.streams = reader.Count("streams", 0);
+  reader.AtMostOne({"requests", "live", "streams"});
+  if (!reader.is_object()) return quota;
+  if (reader.FirstOf({"requests", "live", "streams"}).empty()) {
+    reader.ComplainHere("found a quota of nothing, expected \"requests\", \"live\" or \"streams\"");
+    quota.live = 0;
   }
-  if (const auto type = reader.Text("contentType", true)) {
-    if (!IsHeaderValue(*type)) reader.Complain("contentType", "found a line break, expected one line of text");
-    respond.content_type = *type;
+  if (reader.Has("requests") != reader.Has("per")) {
+    reader.ComplainHere("found only one of \"requests\" and \"per\", expected both");
   }
-  if (reader.Has("retryAfter")) {
-    const auto pause = reader.Time("retryAfter");
-    if (pause && *pause % std::chrono::seconds(1) != Duration::zero()) {
-      reader.Complain("retryAfter", "found a part of a second, expected whole seconds (anything else: \"headers\")");
-    } else if (pause) {
-      respond.retry_after = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*pause).count());
-    }
-  }
-  return respond;
-}
-
-CutFault LoadCut(LoadContext& context, const Spot& spot) {
-  const ObjectReader reader(context, spot, "cut");
-  CutFault cut;
-  const std::optional<std::string> at = reader.Word("at");
-  cut.before_headers = at == "beforeHeaders";
-  cut.after_headers = at == "afterHeaders";
-  cut.at_event = reader.Count("atEvent", 0);
-  cut.at_byte = reader.Count("atByte", 0);
-  cut.in_character = reader.Flag("inCharacter").value_or(false);
-  if (const auto how = reader.Word("how")) cut.how = EndingFromWord(*how).value_or(Ending::kFin);
-  if (!reader.is_object()) return cut;
-  if (reader.FirstOf({"at", "atByte", "atEvent"}).empty()) {
-    reader.ComplainHere("found a cut without a place, expected \"at\", \"atByte\" or \"atEvent\"");
-  }
-  if (reader.Has("at")) {
-    for (const char* name : {"atByte", "atEvent"}) {
-      if (reader.Has(name)) {
-        reader.Complain(name, "found \"" + std::string(name) + "\" beside \"at\", expected only one place");
-      }
-    }
-  }
-  if (reader.Has("inCharacter")) {
-    if (!reader.Has("atEvent")) {
-      reader.Complain("inCharacter", "found \"inCharacter\" without \"atEvent\", expected the events before it");
-    } else if (reader.Has("atByte")) {
-      reader.Complain("inCharacter", "found \"inCharacter\" beside \"atByte\", expected only one of them");
-    }
-  }
-  if (cut.before_headers && cut.how == Ending::kNoTerminator) {
-    reader.Complain("how", "found noTerminator before the headers, expected fin, rst or silence");
-  }
-  return cut;
+  return quota;
 }
 
 FaultTrigger LoadTrigger(const ObjectReader& rule) {
@@ -112,6 +56,7 @@ FaultTrigger LoadTrigger(const ObjectReader& rule) {
   if (const std::optional<Spot> spot = rule.Find("match")) {
     const ObjectReader match(rule.context(), *spot, "faultMatch");
     on.header = match.PatternMap("header");
+    on.without_header = match.TextItems("withoutHeader");
     on.body = match.Pattern("body");
     on.sandbox_image = match.Pattern("image");
   }
@@ -137,16 +82,48 @@ FaultTrigger LoadTrigger(const ObjectReader& rule) {
       window.Complain("until", "found a window that ends before it begins, expected \"until\" after \"from\"");
     }
   }
+  if (const std::optional<Spot> spot = rule.Find("over")) on.over = LoadQuota(rule.context(), *spot);
   return on;
+}
+
+void LoadCommit(const ObjectReader& reader, FaultRule* rule) {
+  rule->commit = rule->respond || rule->auth ? Commit::kNo : Commit::kYes;
+  const std::optional<Spot> spot = reader.Find("commit");
+  if (spot && spot->node->kind == JsonNode::Kind::kBool) {
+    rule->commit = spot->node->boolean ? Commit::kYes : Commit::kNo;
+  } else if (spot && spot->node->kind == JsonNode::Kind::kString && spot->node->text == "late") {
+    rule->commit = Commit::kLate;
+    if (rule->on.operation != "" && !MayBeLate(rule->on.operation)) {
+      reader.Complain("commit", "found a late effect of " + Quoted(rule->on.operation) +
+                                    ", expected a request that changes a sandbox: createSandbox, deleteSandbox, "
+                                    "pauseSandbox, resumeSandbox, renewExpiration or patchSandboxMetadata");
+    }
+  } else if (spot) {
+    reader.Complain("commit", "found " + InWords(*spot->node) + ", expected true, false or \"late\"");
+  }
+  rule->commit_after = reader.Time("commitAfter", false).value_or(std::chrono::seconds(1));
+  if (reader.Has("commitAfter") && rule->commit != Commit::kLate) {
+    reader.Complain("commitAfter", "found \"commitAfter\" without \"commit\": \"late\", expected both");
+  }
 }
 
 void CheckEffects(const ObjectReader& reader, const FaultRule& rule) {
   if (!reader.is_object()) return;
-  if (reader.FirstOf({"respond", "append", "ending", "cut", "delay", "delayBody"}).empty()) {
-    reader.ComplainHere(
-        "found a fault that does nothing, expected \"respond\", \"append\", \"ending\", \"cut\", \"delay\" or "
-        "\"delayBody\"");
+  if (reader.FirstOf(AllEffects()).empty()) {
+    std::vector<std::string> quoted;
+    for (const std::string& name : AllEffects()) quoted.push_back(Quoted(name));
+    reader.ComplainHere("found a fault that does nothing, expected " + OneOf(quoted));
     return;
+  }
+  reader.AtMostOne({"respond", "auth"});
+  for (const std::string& name : kEventEffects) {
+    if (!reader.Has(name)) continue;
+    if (IsFixedReply(rule.on.operation)) {
+      reader.Complain(name,
+                      "found events of " + rule.on.operation + ", expected an operation that answers with a stream");
+    } else if (reader.Has("respond") || reader.Has("auth")) {
+      reader.Complain(name, "found events of a reply that the fault itself makes, expected only one of them");
+    }
   }
   if (reader.Has("ending") && reader.Has("cut")) {
     reader.Complain("ending",
@@ -156,7 +133,7 @@ void CheckEffects(const ObjectReader& reader, const FaultRule& rule) {
     reader.Complain("cut", "found a cut at an event of a reply that \"respond\" makes, expected \"at\" or \"atByte\"");
   }
   if (rule.cut && rule.cut->before_headers) {
-    for (const char* name : {"append", "delayBody"}) {
+    for (const char* name : {"patch", "append", "headers", "beforeStatusLine", "stall", "throttle", "delayBody"}) {
       if (reader.Has(name)) {
         reader.Complain(name, "found \"" + std::string(name) + "\" behind a cut before the headers, expected it gone");
       }
@@ -164,7 +141,8 @@ void CheckEffects(const ObjectReader& reader, const FaultRule& rule) {
   }
   // Without its effect there is no reply to send, so one must be made or none be sent.
   const bool nothing_sent = rule.cut && rule.cut->before_headers;
-  if (reader.Has("commit") && rule.commit == Commit::kNo && !reader.Has("respond") && !nothing_sent) {
+  if (reader.Has("commit") && rule.commit != Commit::kYes && !reader.Has("respond") && !reader.Has("auth") &&
+      !nothing_sent) {
     reader.Complain("commit",
                     "found a request without effect and without a reply, expected \"respond\" or a cut "
                     "\"at\": \"beforeHeaders\"");
@@ -182,17 +160,45 @@ std::vector<FaultRule> LoadFaults(const ObjectReader& scenario, RuleIds& ids) {
     FaultRule rule;
     rule.id = ids.Take(reader, "faults/" + std::to_string(i));
     rule.on = LoadTrigger(reader);
-    if (const auto spot = reader.Find("respond")) rule.respond = LoadRespond(context, *spot);
-    rule.append = reader.Text("append", true);
-    if (rule.append && rule.append->empty()) {
-      reader.Complain("append", "found an empty string, expected the text to append");
+    if (const auto spot = reader.Find("respond")) {
+      rule.respond = LoadRespond(context, *spot);
+      if (rule.respond->retry_after_reset && !(rule.on.over && rule.on.over->requests)) {
+        reader.Complain("respond", "found \"retryAfter\": \"reset\" without a quota of requests, expected \"over\"");
+      }
     }
+    if (const auto word = reader.Word("auth")) {
+      rule.auth = *word == "missingKey" ? AuthFailure::kMissingKey : AuthFailure::kInvalidKey;
+    }
+    rule.headers = LoadHeaderEdits(reader);
+    if (const auto spot = reader.Find("patch")) {
+      if (spot->node->kind == JsonNode::Kind::kObject) {
+        rule.patch = CompactJson(*spot->node);
+      } else {
+        reader.Complain("patch", "found " + InWords(*spot->node) + ", expected an object of members to change");
+      }
+    }
+    rule.append = reader.Text("append", true);
+    rule.before_status_line = reader.Text("beforeStatusLine", true);
+    for (const char* name : {"append", "beforeStatusLine"}) {
+      const std::optional<Spot> spot = reader.Find(name);
+      if (spot && spot->node->kind == JsonNode::Kind::kString && spot->node->text.empty()) {
+        reader.Complain(name, std::string("found an empty string, expected the text ") +
+                                  (name == std::string("append") ? "to append" : "that comes first"));
+      }
+    }
+    if (const auto spot = reader.Find("drop")) rule.drop = LoadDrop(context, *spot);
+    if (const auto spot = reader.Find("duplicate")) rule.duplicate = LoadDuplicate(context, *spot);
+    if (const auto spot = reader.Find("reorder")) rule.reorder = LoadReorder(context, *spot);
+    if (const auto spot = reader.Find("insert")) rule.insert = LoadInsert(context, *spot);
+    if (const auto spot = reader.Find("coalesce")) rule.coalesce = LoadCoalesce(context, *spot);
+    if (const auto spot = reader.Find("split")) rule.split = LoadSplit(context, *spot);
     if (const auto word = reader.Word("ending")) rule.ending = EndingFromWord(*word);
     if (const auto spot = reader.Find("cut")) rule.cut = LoadCut(context, *spot);
-    rule.delay = reader.Time("delay", false);
-    rule.delay_body = reader.Time("delayBody", false);
-    const bool commit = reader.Flag("commit").value_or(!rule.respond);
-    rule.commit = commit ? Commit::kYes : Commit::kNo;
+    if (const auto spot = reader.Find("stall")) rule.stall = LoadStall(context, *spot);
+    if (const auto spot = reader.Find("throttle")) rule.throttle = LoadThrottle(context, *spot);
+    rule.delay = LoadLatency(reader, "delay");
+    rule.delay_body = LoadLatency(reader, "delayBody");
+    LoadCommit(reader, &rule);
     rule.may_stay_unused = reader.Flag("mayStayUnused").value_or(false);
     CheckEffects(reader, rule);
     rules.push_back(std::move(rule));

@@ -23,6 +23,7 @@ class RuleIds {
 std::vector<SandboxRule> LoadSandboxes(const ObjectReader& scenario, RuleIds& ids);
 std::vector<ExecutionRule> LoadExecution(const ObjectReader& scenario, RuleIds& ids);
 std::vector<FaultRule> LoadFaults(const ObjectReader& scenario, RuleIds& ids);
+std::vector<ListenerRule> LoadListener(const ObjectReader& scenario, RuleIds& ids);
 ClientSettings LoadClientSettings(const ObjectReader& scenario);
 std::vector<ClientStep> LoadClient(const ObjectReader& scenario);
 Expectations LoadExpectations(const ObjectReader& scenario);

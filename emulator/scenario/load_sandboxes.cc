@@ -1,4 +1,5 @@
 #include "emulator/scenario/load_parts.h"
+#include "emulator/scenario/words.h"
 
 namespace opensandbox::emulator {
 namespace {
@@ -80,17 +81,46 @@ EndpointBehaviour LoadEndpoint(const ObjectReader& rule) {
   endpoint.ready_after_polls = reader.SmallCount("readyAfterPolls", 1);
   endpoint.never = reader.Flag("never").value_or(false);
   endpoint.omit_endpoint = reader.Flag("omitEndpoint").value_or(false);
+  endpoint.refused = reader.Flag("refused").value_or(false);
+  endpoint.headers = reader.TextMap("headers");
   if (endpoint.never) {
-    for (const char* name : {"readyAfter", "readyAfterPolls", "omitEndpoint"}) {
+    for (const char* name : {"readyAfter", "readyAfterPolls", "omitEndpoint", "refused", "headers"}) {
       if (reader.Has(name)) {
         reader.Complain(name, "found \"" + std::string(name) + "\" beside \"never\", expected only one of them");
       }
     }
   }
-  if (reader.is_object() && reader.FirstOf({"readyAfter", "readyAfterPolls", "never", "omitEndpoint"}).empty()) {
+  if (reader.is_object() &&
+      reader.FirstOf({"readyAfter", "readyAfterPolls", "never", "omitEndpoint", "refused", "headers"}).empty()) {
     reader.ComplainHere("found an endpoint without any field, expected it to say what is special");
   }
   return endpoint;
+}
+
+std::optional<DeathBehaviour> LoadDeath(const ObjectReader& rule) {
+  const std::optional<Spot> spot = rule.Find("die");
+  if (!spot) return std::nullopt;
+  const ObjectReader reader(rule.context(), *spot, "death");
+  DeathBehaviour death;
+  death.after = reader.Time("after", false);
+  death.on = reader.Word("on");
+  death.nth = reader.Count("nth", 1).value_or(1);
+  death.after_events = reader.Count("afterEvents", 1);
+  death.probability = reader.Number("probability").value_or(1);
+  if (!(death.probability > 0 && death.probability <= 1)) {
+    reader.Complain("probability", "found " + InWords(*reader.Find("probability")->node) +
+                                       ", expected a number above 0 and at most 1");
+  } else if (reader.Has("probability") && !rule.context().has_seed) {
+    reader.Complain("probability", "found chance without a seed, expected the scenario to have a \"seed\"");
+  }
+  if (const auto face = reader.Word("face")) death.face = *DeathFaceFromWord(*face);
+  if (reader.is_object() && reader.FirstOf({"after", "on", "afterEvents"}).empty()) {
+    reader.ComplainHere("found a death that never comes, expected \"after\", \"on\" or \"afterEvents\"");
+  }
+  if (reader.Has("nth") && !reader.Has("on")) {
+    reader.Complain("nth", "found \"nth\" without \"on\", expected the operation that it counts");
+  }
+  return death;
 }
 
 }  // namespace
@@ -127,8 +157,9 @@ std::vector<SandboxRule> LoadSandboxes(const ObjectReader& scenario, RuleIds& id
     }
     CheckReachable(scenario.context(), stages, rule.lifecycle);
     rule.endpoint = LoadEndpoint(reader);
-    if (reader.is_object() && !reader.Has("lifecycle") && !reader.Has("endpoint")) {
-      reader.ComplainHere("found a rule that changes nothing, expected \"lifecycle\" or \"endpoint\"");
+    rule.death = LoadDeath(reader);
+    if (reader.is_object() && reader.FirstOf({"lifecycle", "endpoint", "die"}).empty()) {
+      reader.ComplainHere("found a rule that changes nothing, expected \"lifecycle\", \"endpoint\" or \"die\"");
     }
     if (!matches_all.empty()) {
       reader.ComplainHere("found a rule that is never reached, expected none behind " + matches_all +

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "emulator/scenario/load_parts.h"
+#include "emulator/scenario/matrix.h"
 
 namespace opensandbox::emulator {
 namespace {
@@ -92,6 +93,8 @@ void LoadScenario(LoadContext& context, const JsonNode& root, Scenario* scenario
   scenario->sandboxes = LoadSandboxes(reader, ids);
   scenario->execution = LoadExecution(reader, ids);
   scenario->faults = LoadFaults(reader, ids);
+  scenario->listener = LoadListener(reader, ids);
+  if (reader.Has("except")) reader.Complain("except", "found cases to leave out without a \"matrix\", expected both");
   scenario->client_settings = LoadClientSettings(reader);
   scenario->client = LoadClient(reader);
   scenario->expect = LoadExpectations(reader);
@@ -165,19 +168,36 @@ std::string Problem::Text() const {
 
 namespace {
 
+// Each case says the same of what is wrong in all of them.
+void DropRepeated(std::vector<Problem>* problems) {
+  std::set<std::string> seen;
+  std::erase_if(*problems, [&](const Problem& problem) { return !seen.insert(problem.Text()).second; });
+}
+
 LoadedScenario Parse(std::string_view text, const std::string& file, const std::string& expected_name) {
   LoadContext context;
   context.file = file;
   context.expected_name = expected_name;
-  auto scenario = std::make_shared<Scenario>();
-  scenario->file = file;
-  const std::optional<JsonNode> root = ParseJson(text, file, &context.problems);
-  if (root) LoadScenario(context, *root, scenario.get());
   LoadedScenario loaded;
+  const auto load = [&](const JsonNode& root, const std::string& suffix) {
+    auto scenario = std::make_shared<Scenario>();
+    scenario->file = file;
+    LoadScenario(context, root, scenario.get());
+    if (!suffix.empty()) scenario->name += "-" + suffix;
+    loaded.cases.push_back(std::move(scenario));
+  };
+  const std::optional<JsonNode> root = ParseJson(text, file, &context.problems);
+  if (root && root->kind == JsonNode::Kind::kObject && root->Find("matrix") != nullptr) {
+    for (const MatrixCase& one : ExpandMatrix(*root, context)) load(one.root, one.suffix);
+  } else if (root) {
+    load(*root, "");
+  }
   std::stable_sort(context.problems.begin(), context.problems.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  DropRepeated(&context.problems);
   loaded.problems = std::move(context.problems);
-  if (loaded.problems.empty()) loaded.scenario = std::move(scenario);
+  if (!loaded.problems.empty()) loaded.cases.clear();
+  if (!loaded.cases.empty()) loaded.scenario = loaded.cases.front();
   return loaded;
 }
 
@@ -188,7 +208,7 @@ LoadedScenario ParseScenario(std::string_view text, const std::string& file) { r
 LoadedScenario LoadScenarioFile(const std::string& path) {
   std::string why;
   const std::string text = ReadFile(path, &why);
-  if (!why.empty()) return {nullptr, {{path, 0, "", why}}};
+  if (!why.empty()) return {nullptr, {}, {{path, 0, "", why}}};
   std::string name = fs::path(path).filename().string();
   name = EndsWith(name, kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : "";
   return Parse(text, path, name);

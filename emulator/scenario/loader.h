@@ -21,8 +21,10 @@ struct Problem {
 };
 
 struct LoadedScenario {
-  std::shared_ptr<const Scenario> scenario;  // null if there are problems
-  std::vector<Problem> problems;             // all of them, in order of line
+  std::shared_ptr<const Scenario> scenario;  // null if there are problems; of a file with a matrix the first case
+  // All cases of the file, one without a matrix; empty if there are problems.
+  std::vector<std::shared_ptr<const Scenario>> cases;
+  std::vector<Problem> problems;  // all of them, in order of line
 };
 
 // JSON with // and /* */ comments. Unknown and repeated fields are mistakes. `file` is for messages only.

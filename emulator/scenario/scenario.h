@@ -11,23 +11,13 @@
 #include <vector>
 
 #include "emulator/core/lifecycle.h"
-#include "emulator/core/reply_plan.h"
 #include "emulator/execution/execution.h"
+#include "emulator/scenario/fault_rule.h"
 
 namespace opensandbox::emulator {
 
 enum class ClockMode { kReal, kScaled, kVirtual };
 enum class Profile { kDocker, kKubernetes, kSpec };
-
-class Regex;  // emulator/scenario/regex.h
-
-// A pattern: "/.../" is a regular expression (searched; see regex.h for its syntax), text with '*' or '?' a glob over
-// the whole value, anything else an exact value. With `exact` the text is never taken for more than itself.
-struct TextPattern {
-  std::string text;
-  bool exact = false;
-  std::shared_ptr<const Regex> regex;  // compiled by the loader; without it Matches() compiles on each call
-};
 
 struct SandboxMatch {
   std::optional<TextPattern> image;
@@ -46,6 +36,7 @@ struct SandboxRule {
   SandboxMatch match;
   std::vector<ScriptedStage> lifecycle;
   EndpointBehaviour endpoint;
+  std::optional<DeathBehaviour> death;
 };
 
 struct ExecutionRule {
@@ -58,53 +49,16 @@ struct ExecutionRule {
   ExecutionScript script;
 };
 
-// When a fault rule acts. All given conditions must hold; of nth/first/every/probability at most one is given.
-struct FaultTrigger {
-  std::string operation;  // operation::k..., or "*"
-  std::optional<TextPattern> sandbox_image;
-  std::map<std::string, TextPattern> header;
-  std::optional<TextPattern> body;
-  std::optional<std::uint64_t> nth;    // the n-th request that fits, from 1
-  std::optional<std::uint64_t> first;  // the first n
-  std::optional<std::uint64_t> every;  // each n-th
-  std::optional<double> probability;
-  std::optional<Duration> from, until;  // window since the scenario was loaded
-};
-
-enum class Commit { kYes, kNo };
-
-struct Respond {
-  int status = 200;
-  std::vector<Header> headers;
-  std::optional<std::string> body;  // sent as it is
-  std::string content_type = "application/json";
-  std::optional<std::string> retry_after;  // header value, already formatted
-};
-
-struct CutFault {
-  // Exactly one place: before_headers, after_headers, at_byte alone, or at_event.
-  bool before_headers = false;
-  bool after_headers = false;
-  std::optional<std::uint64_t> at_byte;   // payload bytes of the body; with at_event: bytes of the event behind it
-  std::optional<std::uint64_t> at_event;  // events wholly sent before (streams): 3 = after the third
-  // With at_event: in the first character of more than one byte that comes after those events, one byte of it sent.
-  bool in_character = false;
-  Ending how = Ending::kFin;
-};
-
-struct FaultRule {
+// What happens to connections before any request. Of nth, first, every and probability at most one is given.
+struct ListenerRule {
+  enum class Action { kRefuse, kReset, kHang };
   std::string id;
-  FaultTrigger on;
-  Commit commit = Commit::kYes;  // whether the operation takes effect; default: yes, but no with `respond`
-  std::optional<Respond> respond;
-  std::optional<CutFault> cut;
-  std::optional<Duration> delay;       // before the head
-  std::optional<Duration> delay_body;  // between the head and the body
-  // What happens behind the last payload byte instead of a proper end. kSilence: no terminator, and the connection is
-  // never served again. (A request that is never answered: a cut before the headers with kSilence.)
-  std::optional<Ending> ending;
-  std::optional<std::string> append;  // raw text put before the end of a stream, e.g. a bare error object
-  bool may_stay_unused = false;       // exempt from `faults: allConsumed`
+  Action action = Action::kReset;
+  std::optional<std::uint64_t> nth, first, every;  // of the connections in the window; not with kRefuse
+  std::optional<double> probability;
+  Duration from{0};               // since the scenario was loaded
+  std::optional<Duration> until;  // absent: for ever
+  bool may_stay_unused = false;
 };
 
 // --- what the client does -------------------------------------------------------------------------------------------
@@ -177,7 +131,7 @@ struct RequestExpectation {
 
 struct Expectations {
   std::optional<std::uint64_t> live;  // sandboxes alive at the end
-  std::optional<std::uint64_t> created, deleted, expired;
+  std::optional<std::uint64_t> created, deleted, expired, died;
   std::optional<std::uint64_t> leaks;  // default 0: `live` plus those only their timeout ended
   bool all_faults_consumed = false;    // the loader's default is true
   std::vector<RequestExpectation> requests;
@@ -197,6 +151,7 @@ struct Scenario {
   std::vector<SandboxRule> sandboxes;
   std::vector<ExecutionRule> execution;
   std::vector<FaultRule> faults;
+  std::vector<ListenerRule> listener;
   ClientSettings client_settings;
   std::vector<ClientStep> client;
   Expectations expect;

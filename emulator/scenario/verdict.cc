@@ -37,6 +37,7 @@ class JudgeRun {
     verdict_.requests = journal.total();
     verdict_.virtual_duration = now - start;
     for (const RuleUsage& usage : engine.FaultUsage()) verdict_.faults_fired += usage.fired;
+    for (const RuleUsage& usage : engine.ListenerUsage()) verdict_.faults_fired += usage.fired;
   }
 
   Verdict Run(bool strict, const std::vector<std::string>& step_failures) {
@@ -64,6 +65,7 @@ class JudgeRun {
     check(expect.created, ledger.created, "created");
     check(expect.deleted, ledger.deleted, "deleted");
     check(expect.expired, ledger.expired, "ended by their timeout");
+    check(expect.died, ledger.died, "that died by themselves");
     check(expect.live, ledger.live, "alive at the end");
     const std::uint64_t leaks_expected = expect.leaks.value_or(0);
     if (verdict_.leaks.size() == leaks_expected) return;
@@ -154,6 +156,13 @@ class JudgeRun {
 
   void CheckFaults() {
     if (!scenario_.expect.all_faults_consumed) return;
+    for (const RuleUsage& usage : engine_.ListenerUsage()) {
+      if (usage.may_stay_unused || usage.fired > 0) continue;
+      Fail("the fault " + usage.id + " never fired: " +
+           (usage.fitted == 0
+                ? "no connection fitted it"
+                : Counted(usage.fitted, "connection", "connections") + " fitted it, but its turn never came"));
+    }
     const std::vector<RuleUsage> usages = engine_.FaultUsage();
     for (std::size_t i = 0; i < usages.size(); ++i) {
       const RuleUsage& usage = usages[i];

@@ -85,6 +85,17 @@ std::optional<Ending> EndingFromWord(std::string_view word) {
   return std::nullopt;
 }
 
+std::vector<std::string> DeathFaceWords() {
+  return {"404", "410", "502", "rst", "blackHole", "cleanEnd", "healthyPing"};
+}
+
+std::optional<DeathFace> DeathFaceFromWord(std::string_view word) {
+  const std::vector<std::string> words = DeathFaceWords();  // in the order of the enumerators
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<DeathFace>(found - words.begin());
+}
+
 std::vector<std::string> ErrorWords() { return WordsOf(ErrorKind::kInvalidArgument, ErrorKind::kNotImplemented); }
 std::vector<std::string> TimeoutClockWords() { return WordsOf(TimeoutClock::kConnect, TimeoutClock::kIdle); }
 std::vector<std::string> OutcomeWords() { return WordsOf(Outcome::kDidNotHappen, Outcome::kUnknown); }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/core/lifecycle.h"
 #include "emulator/core/reply_plan.h"
 #include "opensandbox/base/error.h"
 
@@ -20,6 +21,10 @@ std::string ScenarioWord(Cleanup cleanup);
 // "noTerminator", "fin", "rst", "silence", "clean", "complete".
 std::string ScenarioWord(Ending ending);
 std::optional<Ending> EndingFromWord(std::string_view word);
+
+// "404", "410", "502", "rst", "blackHole", "cleanEnd", "healthyPing".
+std::optional<DeathFace> DeathFaceFromWord(std::string_view word);
+std::vector<std::string> DeathFaceWords();
 
 // All words of each set; kNone is no word of a clock.
 std::vector<std::string> ErrorWords();

@@ -40,13 +40,28 @@ JournalEntry NewEntry(const Request& request, const Route& route, std::string re
   return entry;
 }
 
+using PlacedFaults = std::vector<std::pair<std::string, Acted>>;
+
 // Finishes the entry in the world that the request came to; a later world has other entries under the same numbers.
-void FinishOnEnd(ReplyPlan& plan, std::shared_ptr<Tenant> tenant, std::uint64_t world, std::uint64_t number) {
-  plan.on_end = [before = std::move(plan.on_end), tenant = std::move(tenant), world, number](const ExchangeEnd& end) {
+void FinishOnEnd(ReplyPlan& plan, std::shared_ptr<Tenant> tenant, std::uint64_t world, std::uint64_t number,
+                 PlacedFaults placed = {}) {
+  plan.on_end = [before = std::move(plan.on_end), tenant = std::move(tenant), world, number,
+                 placed = std::move(placed)](const ExchangeEnd& end) {
     if (before) before(end);
     std::lock_guard lock(tenant->mutex);
-    if (tenant->world.load() == world) tenant->journal->Finish(number, end);
+    if (tenant->world.load() != world) return;
+    tenant->journal->Finish(number, end);
+    for (const auto& [rule, acted] : placed) {
+      if (!*acted) tenant->engine->NoteMissed(rule);
+    }
   };
+}
+
+std::uint64_t OpenStreams(const Tenant& tenant, const std::string& sandbox_id) {
+  const auto state = tenant.execd.find(sandbox_id);
+  if (state == tenant.execd.end()) return 0;
+  return static_cast<std::uint64_t>(std::count_if(state->second.running.begin(), state->second.running.end(),
+                                                  [](const auto& run) { return !run.second.stream.expired(); }));
 }
 
 bool AnyRuleLooksAtImages(const Scenario& scenario) {
@@ -69,6 +84,17 @@ ReplyPlan EmptyPlan() {
   ReplyPlan plan;
   plan.headers = {{"content-length", "0"}};
   return plan;
+}
+
+ReplyPlan Answer(Call& call) {
+  const Sandbox* sandbox = call.tenant.store->FindAny(call.route.sandbox_id);
+  if (sandbox != nullptr && sandbox->died) {
+    if (std::optional<ReplyPlan> plan = HandleDead(call, *sandbox)) {
+      if (call.sandbox_id_out != nullptr) *call.sandbox_id_out = sandbox->id;
+      return *std::move(plan);
+    }
+  }
+  return call.route.surface == Surface::kLifecycle ? HandleLifecycle(call) : HandleSandboxPort(call);
 }
 
 ReplyPlan RejectPlan(bool missing, const Request& request, const std::string& request_id, WallTime wall_now) {
@@ -158,7 +184,7 @@ HttpServer::Handled Dispatcher::RejectIn(const Request& request, const Route& ro
   {
     std::lock_guard lock(tenant->mutex);
     const TimePoint now = clock->Now();
-    tenant->store->AdvanceTo(now);
+    tenant->AdvanceTo(now);
     if (request_id.empty()) request_id = tenant->store->NewHex32();
     JournalEntry entry = NewEntry(request, route, request_id, now);
     entry.committed = false;
@@ -187,7 +213,7 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
     world = tenant->world.load();
     scenario = tenant->scenario;
     SandboxStore& store = *tenant->store;
-    store.AdvanceTo(now);
+    tenant->AdvanceTo(now);
     if (request_id.empty()) request_id = store.NewHex32();
     number = tenant->journal->Begin(NewEntry(request, route, request_id, now));
 
@@ -195,6 +221,7 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
     operation_call.operation = route.operation;
     operation_call.request = &request;
     operation_call.since_load = now - tenant->loaded;
+    operation_call.live_sandboxes = store.live_count();
     bool stage_left = false;
     std::string state_before;
     if (!route.sandbox_id.empty()) {
@@ -202,6 +229,8 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
         state_before = sandbox->state;
         stage_left = store.NoteOperation(*sandbox, route.operation, now);
         operation_call.sandbox_image = sandbox->spec.image;
+        operation_call.open_streams = OpenStreams(*tenant, route.sandbox_id);
+        store.NoteDeath(*sandbox, route.operation, now);
       }
     } else if (route.operation == operation::kCreateSandbox && AnyRuleLooksAtImages(*scenario)) {
       operation_call.sandbox_image = ImageOfCreate(request.body);
@@ -211,6 +240,9 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
     std::string sandbox_id = route.sandbox_id;
     std::string near_miss;
     std::vector<std::string> rules = decision.RuleIds();
+    if (decision.commit_after) {
+      AddLate(*tenant, request, route, now + *decision.commit_after, number, request_id);
+    }
     if (decision.commit) {
       Call call{.request = request,
                 .route = route,
@@ -226,7 +258,7 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
                 .rules_out = &rules,
                 .stage_left = stage_left,
                 .state_before = std::move(state_before)};
-      plan = route.surface == Surface::kLifecycle ? HandleLifecycle(call) : HandleSandboxPort(call);
+      plan = Answer(call);
       if (route.operation == operation::kCreateSandbox && !sandbox_id.empty()) {
         registry_.NoteSandbox(sandbox_id, tenant);
       }
@@ -242,11 +274,50 @@ HttpServer::Handled Dispatcher::Serve(const Request& request, const Route& route
   }
   // Without the lock: a fault may drop the surface's body source, whose destructor may need it.
   const bool execd_style = route.surface != Surface::kLifecycle && !route.via_server_proxy;
+  if (decision.auth) {
+    auto on_end = std::move(plan.on_end);
+    plan = RejectPlan(*decision.auth == AuthFailure::kMissingKey, request, request_id, wall_now);
+    plan.on_end = std::move(on_end);
+  }
+  PlacedFaults placed;
   plan = ApplyFaults(decision, std::move(plan),
-                     {.wall_now = wall_now, .request_id = request_id, .execd_style = execd_style});
+                     {.wall_now = wall_now, .request_id = request_id, .execd_style = execd_style, .placed = &placed});
   if (plan.source != nullptr) plan.source = MakeTenantStream(tenant, world, scenario, std::move(plan.source));
-  FinishOnEnd(plan, std::move(tenant), world, number);
+  FinishOnEnd(plan, std::move(tenant), world, number, std::move(placed));
   return {std::move(plan), std::move(clock)};
+}
+
+void Dispatcher::AddLate(Tenant& tenant, const Request& request, const Route& route, TimePoint due,
+                         std::uint64_t number, const std::string& request_id) const {
+  // Runs with the tenant's lock held, in the world that the request came to.
+  tenant.AddLate({due, number,
+                  [this_tenant = &tenant, request, route, number, request_id, profile = options_.profile,
+                   index = registry_.shared_index()](TimePoint now) {
+                    Tenant& owner = *this_tenant;
+                    std::string sandbox_id = route.sandbox_id;
+                    std::vector<std::string> rules;
+                    Call call{.request = request,
+                              .route = route,
+                              .tenant = owner,
+                              .now = now,
+                              .wall_now = owner.clock->WallNow() - (owner.clock->Now() - now),
+                              .number = number,
+                              .request_id = request_id,
+                              .public_address = PublicAddress(request),
+                              .profile = profile != Profile::kDocker ? profile : owner.scenario->profile,
+                              .sandbox_id_out = &sandbox_id,
+                              .rules_out = &rules};
+                    if (Sandbox* sandbox = owner.store->Find(route.sandbox_id)) call.state_before = sandbox->state;
+                    HandleLifecycle(call);
+                    if (route.operation == operation::kCreateSandbox && !sandbox_id.empty()) {
+                      index->Add(sandbox_id, owner.weak_from_this());
+                    }
+                    if (JournalEntry* entry = owner.journal->Find(number)) {
+                      entry->sandbox_id = std::move(sandbox_id);
+                      entry->committed = true;
+                      entry->rules.insert(entry->rules.end(), rules.begin(), rules.end());
+                    }
+                  }});
 }
 
 std::vector<JournalEntry> Dispatcher::RejectedRequests() const {

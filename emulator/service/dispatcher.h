@@ -50,6 +50,8 @@ class Dispatcher {
 
   Owner FindOwner(const Request& request, const Route& route) const;
   HttpServer::Handled Serve(const Request& request, const Route& route, std::shared_ptr<Tenant> tenant) const;
+  void AddLate(Tenant& tenant, const Request& request, const Route& route, TimePoint due, std::uint64_t number,
+               const std::string& request_id) const;
   HttpServer::Handled RejectIn(const Request& request, const Route& route, std::shared_ptr<Tenant> tenant,
                                Access access) const;
   HttpServer::Handled RejectUnowned(const Request& request, const Route& route, Access access) const;

@@ -1,10 +1,13 @@
 #include "emulator/service/emulator.h"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <random>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "emulator/control/control_api.h"
 #include "emulator/control/loopback.h"
@@ -87,6 +90,34 @@ std::string BaseUrl(const std::string& address) {
   return "http://" + address + "/v1";
 }
 
+std::function<AcceptAction()> AcceptHook(const std::shared_ptr<Tenant>& owner) {
+  if (owner == nullptr) return nullptr;
+  return [owner] {
+    std::lock_guard lock(owner->mutex);
+    const auto action = owner->engine->DecideConnection(owner->clock->Now() - owner->loaded);
+    if (!action) return AcceptAction::kServe;
+    return *action == ListenerRule::Action::kHang ? AcceptAction::kHang : AcceptAction::kReset;
+  };
+}
+
+std::vector<RefusalWindow> Refusals(const std::shared_ptr<Tenant>& owner) {
+  std::vector<RefusalWindow> windows;
+  if (owner == nullptr) return windows;
+  const std::shared_ptr<const Scenario> scenario = owner->scenario;
+  for (std::size_t i = 0; i < scenario->listener.size(); ++i) {
+    const ListenerRule& rule = scenario->listener[i];
+    if (rule.action != ListenerRule::Action::kRefuse) continue;
+    windows.push_back({rule.from, rule.until, [owner, scenario, i] {
+                         std::lock_guard lock(owner->mutex);
+                         // Another scenario may have taken its place.
+                         if (owner->scenario == scenario) owner->engine->NoteRefusing(i);
+                       }});
+  }
+  std::sort(windows.begin(), windows.end(),
+            [](const RefusalWindow& a, const RefusalWindow& b) { return a.from < b.from; });
+  return windows;
+}
+
 class ListeningEmulator : public Emulator {
  public:
   ListeningEmulator(const EmulatorOptions& options, std::shared_ptr<Clock> clock, std::uint64_t seed)
@@ -111,13 +142,18 @@ class ListeningEmulator : public Emulator {
     for (const TenantOptions& tenant : options.tenants) {
       if (Result<void> added = registry_.Add(tenant); !added) return std::move(added).error();
     }
+    // One listener serves all tenants: only with a single one is it clear whose rules are meant.
+    std::shared_ptr<Tenant> listener_owner = registry_.size() == 1 ? registry_.Fallback() : nullptr;
+    if (listener_owner != nullptr && listener_owner->scenario->listener.empty()) listener_owner = nullptr;
     auto server = HttpServer::Start(
         {.host = options.host,
          .port = options.port,
          .clock = clock,
          .body_bytes_max = options.request_body_bytes_max,
          .head_bytes_max = options.request_head_bytes_max,
-         .connections_max = options.connections_max},
+         .connections_max = options.connections_max,
+         .on_accept = AcceptHook(listener_owner),
+         .refusals = Refusals(listener_owner)},
         [this](const Request& request) { return dispatcher_.Handle(request); },
         ProviderReplies(clock, options.request_body_bytes_max));
     if (!server) return std::move(server).error();

@@ -2,14 +2,17 @@
 #ifndef OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
 #define OPENSANDBOX_EMULATOR_SERVICE_TENANT_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "emulator/core/journal.h"
 #include "emulator/core/ledger.h"
@@ -44,7 +47,14 @@ struct ExecdState {
   std::deque<std::string> ended_commands;       // the newest ones, for what an interrupt answers
 };
 
-struct Tenant {
+// A request that takes effect some time after it came.
+struct LateCommit {
+  TimePoint due{};
+  std::uint64_t number = 0;  // of the request
+  std::function<void(TimePoint now)> commit;
+};
+
+struct Tenant : std::enable_shared_from_this<Tenant> {
   std::string name;     // for people; the API key never appears in logs or reports
   std::string api_key;  // "" only for the tenant of a server without keys
   std::shared_ptr<Clock> clock;
@@ -65,7 +75,37 @@ struct Tenant {
   std::unique_ptr<Journal> journal;
   std::unique_ptr<ScenarioEngine> engine;
   std::map<std::string, ExecdState> execd;  // by sandbox id
+  std::deque<LateCommit> late;              // by due, then number
+
+  // Lets everything happen that is due at or before `now`, in order of time: the store's own changes, then, at the same
+  // instant, late commits.
+  void AdvanceTo(TimePoint now);
+  // When the next late commit is due.
+  std::optional<TimePoint> NextLate() const;
+  void AddLate(LateCommit commit);
 };
+
+// Inline, because the surfaces use them and come before this folder.
+inline void Tenant::AdvanceTo(TimePoint now) {
+  while (!late.empty() && late.front().due <= now) {
+    const LateCommit next = std::move(late.front());
+    late.pop_front();
+    store->AdvanceTo(next.due);
+    next.commit(next.due);
+  }
+  store->AdvanceTo(now);
+}
+
+inline std::optional<TimePoint> Tenant::NextLate() const {
+  if (late.empty()) return std::nullopt;
+  return late.front().due;
+}
+
+inline void Tenant::AddLate(LateCommit commit) {
+  const auto behind = std::upper_bound(late.begin(), late.end(), commit.due,
+                                       [](TimePoint due, const LateCommit& other) { return due < other.due; });
+  late.insert(behind, std::move(commit));
+}
 
 }  // namespace opensandbox::emulator
 

@@ -183,6 +183,7 @@ void TenantRegistry::BeginWorld(Tenant& tenant, std::shared_ptr<const Scenario> 
     old_journal = std::exchange(tenant.journal, std::make_unique<Journal>(options_.journal_entries_max));
     old_engine = std::exchange(tenant.engine, std::make_unique<ScenarioEngine>(scenario, tenant.seed));
     tenant.execd.clear();
+    tenant.late.clear();
     tenant.store->SetListener([index = index_, &tenant](const Sandbox& sandbox) {
       if (sandbox.end.has_value()) index->NoteEnded(sandbox.id);
       WakeExecutions(tenant, sandbox);
@@ -198,7 +199,7 @@ Result<Verdict> TenantRegistry::Judge(const std::string& name, const std::vector
   if (tenant == nullptr) return NoSuchTenant(name);
   std::lock_guard lock(tenant->mutex);
   const TimePoint now = tenant->clock->Now();
-  tenant->store->AdvanceTo(now);
+  tenant->AdvanceTo(now);
   return emulator::Judge(*tenant->scenario, *tenant->engine, *tenant->store, *tenant->journal, tenant->loaded, now,
                          tenant->strict, step_failures);
 }

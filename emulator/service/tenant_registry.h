@@ -85,6 +85,8 @@ class TenantRegistry {
   bool has_keys() const;  // some tenant has a key
   std::size_t size() const;
   const SandboxIndex& index() const { return *index_; }
+  // For what may outlive the registry.
+  std::shared_ptr<SandboxIndex> shared_index() const { return index_; }
 
  private:
   Result<void> Put(const TenantOptions& options, bool replace);

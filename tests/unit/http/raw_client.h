@@ -39,16 +39,18 @@ struct Received {
   TimePoint at{};  // of the end
 };
 
-// Whether a loopback port takes connections.
+// Whether somebody listens on a loopback port. Looks without a connection, which a jumping clock would have to count.
 inline bool IsListening(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool listening = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  const bool taken = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0;
   close(fd);
-  return listening;
+  return taken;
 }
 
 // Reports to the clock's ConnectionActivity as a client in this process must.

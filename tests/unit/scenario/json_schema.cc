@@ -15,6 +15,7 @@ bool IsType(const json& value, const std::string& type) {
   if (type == "boolean") return value.is_boolean();
   if (type == "integer") return value.is_number_integer();
   if (type == "number") return value.is_number();
+  if (type == "null") return value.is_null();
   return false;
 }
 
@@ -25,6 +26,9 @@ std::size_t CountFitting(const json& root, const json& schemas, const json& valu
 
 // Keywords that look at the value as a whole.
 bool HoldsOne(const json& root, const std::string& keyword, const json& operand, const json& value) {
+  if (keyword == "type" && operand.is_array()) {
+    return std::any_of(operand.begin(), operand.end(), [&](const json& type) { return IsType(value, type); });
+  }
   if (keyword == "type") return IsType(value, operand);
   if (keyword == "const") return value == operand;
   if (keyword == "enum") return std::find(operand.begin(), operand.end(), value) != operand.end();

@@ -41,14 +41,14 @@ constexpr RuleCase kTopRules[] = {
     {"ProfileLater", R"("profile": "spec")", "/profile: found \"spec\", expected docker"},
     {"UnknownFieldFar", R"("zzzzzzzz": 1)",
      "/zzzzzzzz: found the unknown field \"zzzzzzzz\", expected $schema, schemaVersion, name, description, tags, seed, "
-     "clock, profile, sandboxes, execution, faults, clientSettings, client or expect"},
+     "clock, profile, sandboxes, execution, faults, listener, matrix, except, clientSettings, client or expect"},
     {"SettingsWithoutSteps", R"("clientSettings": {"lostCreate": "adopt"})",
      "/clientSettings: found settings without \"client\", expected the steps that use them"},
 };
 
 constexpr RuleCase kSandboxRules[] = {
     {"NoEffect", R"("sandboxes": [{"match": {"image": "x"}}])",
-     "/sandboxes/0: found a rule that changes nothing, expected \"lifecycle\" or \"endpoint\""},
+     "/sandboxes/0: found a rule that changes nothing, expected \"lifecycle\", \"endpoint\" or \"die\""},
     {"BehindACatchAll", R"("sandboxes": [{"endpoint": {"never": true}}, {"endpoint": {"never": true}}])",
      "/sandboxes/1: found a rule that is never reached, expected none behind \"sandboxes/0\", which fits every "
      "sandbox"},
@@ -172,8 +172,6 @@ constexpr RuleCase kFaultRules[] = {
     {"WindowBackwards",
      R"("faults": [{"id": "a", "on": "ping", "window": {"from": "2s", "until": "2s"}, "delay": "1s"}])",
      "/faults/0/window/until: found a window that ends before it begins, expected \"until\" after \"from\""},
-    {"CommitLate", R"("faults": [{"id": "a", "on": "ping", "commit": "late", "delay": "1s"}])",
-     "/faults/0/commit: found \"late\", expected true or false"},
     {"CommitFalseAlone", R"("faults": [{"id": "a", "on": "createSandbox", "commit": false, "delay": "1s"}])",
      "/faults/0/commit: found a request without effect and without a reply, expected \"respond\" or a cut \"at\": "
      "\"beforeHeaders\""},

@@ -160,8 +160,9 @@ TEST(LoaderTest, EveryFieldArrives) {
   EXPECT_EQ(f.respond->content_type, "text/html");
   EXPECT_EQ(f.respond->retry_after, "2");
   EXPECT_EQ(f.append, "tail");
-  EXPECT_EQ(f.delay, 1s);
-  EXPECT_EQ(f.delay_body, 2s);
+  ASSERT_TRUE(f.delay && f.delay_body);
+  EXPECT_EQ(f.delay->from, 1s);
+  EXPECT_EQ(f.delay_body->from, 2s);
   EXPECT_TRUE(f.may_stay_unused);
   EXPECT_EQ(f.cut->at_byte, 7u);
   EXPECT_EQ(f.cut->how, Ending::kSilence);
@@ -278,8 +279,11 @@ TEST(LoaderTest, TenMistakesGiveTenMessages) {
           "every "
           "or probability",
           "ten.scenario.json:10: /faults/2/id: found the id \"b\" a second time, expected each rule to have its own",
-          "ten.scenario.json:11: /faults/3: found a fault that does nothing, expected \"respond\", \"append\", "
-          "\"ending\", \"cut\", \"delay\" or \"delayBody\"",
+          "ten.scenario.json:11: /faults/3: found a fault that does nothing, expected \"respond\", \"auth\", "
+          "\"patch\", "
+          "\"append\", \"headers\", \"beforeStatusLine\", \"drop\", \"duplicate\", \"reorder\", \"insert\", "
+          "\"coalesce\", "
+          "\"split\", \"ending\", \"cut\", \"stall\", \"throttle\", \"delay\" or \"delayBody\"",
           "ten.scenario.json:12: /expect/live: found \"live\" a second time (first on line 12), expected each name "
           "once"));
 }
